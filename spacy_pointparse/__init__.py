@@ -1,0 +1,8 @@
+"""Constituency parsing by pointing, as a trainable spaCy pipeline component."""
+
+from .constituents import NonConstituentException, install_extensions
+
+__version__ = "0.1.0"
+__all__ = ["NonConstituentException"]
+
+install_extensions()

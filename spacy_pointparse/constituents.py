@@ -1,0 +1,257 @@
+"""How a parse lives on a Doc: one span group, and the getters that read it.
+
+`doc.spans["constituents"]` holds one Span for each bracket, sorted by start, longest
+first, outermost first. The group is all there is: it survives DocBin, `to_bytes`,
+copies and worker processes, and every extension attribute is a getter over it.
+"""
+
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from typing import Any
+
+import numpy
+from nltk import Tree
+from spacy.tokens import Doc, Span, SpanGroup, Token
+
+from .trees import Constituent, build_tree, escape_word, tree_to_string
+
+KEY = "constituents"
+# The tag of a pre-terminal where nobody set `token.tag_`.
+UNKNOWN_TAG = "UNK"
+
+
+class NonConstituentException(ValueError):
+    """Raised for a range of tokens that is no constituent of the parse."""
+
+
+def set_constituents(doc: Doc, constituents: Iterable[Constituent]) -> None:
+    """Set the parse of a Doc. What it held before is gone.
+
+    doc (Doc): The Doc to modify.
+    constituents (Iterable[Constituent]): Start token, end token and label of each
+        bracket, the brackets over the same tokens outermost first.
+    """
+    ordered = sorted(constituents, key=lambda bracket: (bracket[0], -bracket[1]))
+    spans = [Span(doc, start, end, label=label) for start, end, label in ordered]
+    doc.spans[KEY] = SpanGroup(doc, name=KEY, spans=spans)
+
+
+def get_constituents(doc: Doc) -> SpanGroup:
+    """Get the parse of a Doc: one Span a bracket, in pre-order.
+
+    doc (Doc): A parsed Doc.
+    RETURNS (SpanGroup): The constituents.
+    RAISES (ValueError): If the Doc has no parse.
+    """
+    if KEY not in doc.spans:
+        raise ValueError(
+            f"The Doc has no constituency parse: doc.spans[{KEY!r}] is not set. "
+            f'Add the component "pointing_parser" to your pipeline, or load a trained '
+            f'one: spacy.load("en_pointparse_sm").'
+        )
+    return doc.spans[KEY]
+
+
+def get_sentences(doc: Doc) -> list[Span]:
+    """Get the sentences of a Doc, or the whole Doc where no boundaries are set.
+
+    doc (Doc): The Doc.
+    RETURNS (List[Span]): The sentences; none for an empty Doc.
+    """
+    if doc.has_annotation("SENT_START"):
+        return list(doc.sents)
+    return [doc[:]] if len(doc) else []
+
+
+def install_extensions() -> None:
+    """Register the extension attributes on Doc, Span and Token. Where another package
+    (benepar) has registered a getter of the same name before, ours answers for Docs
+    that hold our parse and passes all others on to the one it found."""
+    for target, getters in _GETTERS.items():
+        for name, getter in getters.items():
+            if not target.has_extension(name):
+                target.set_extension(name, getter=getter)
+                continue
+            _, _, found, _ = target.get_extension(name)
+            if found is None or found is getter or isinstance(found, _Shared):
+                continue
+            target.set_extension(name, getter=_Shared(getter, found), force=True)
+
+
+class _Shared(partial):
+    """A getter of ours in front of one that was there before."""
+
+    def __new__(cls, ours: Callable, theirs: Callable) -> "_Shared":
+        return super().__new__(cls, _get_shared, ours, theirs)
+
+    def __reduce__(self) -> tuple:
+        return _Shared, self.args
+
+
+def _get_shared(ours: Callable, theirs: Callable, target: Doc | Span | Token) -> Any:
+    doc = target if isinstance(target, Doc) else target.doc
+    return ours(target) if KEY in doc.spans else theirs(target)
+
+
+def _trim(span: Span) -> Span:
+    """Leave out white space at both ends: it is part of no tree."""
+    start, end = span.start, span.end
+    while start < end and span.doc[start].is_space:
+        start += 1
+    while start < end and span.doc[end - 1].is_space:
+        end -= 1
+    return span.doc[start:end]
+
+
+def _bracket_order(span: Span) -> tuple[int, int]:
+    return span.start, -span.end
+
+
+def _find_brackets(span: Span) -> tuple[Span, list[Span]]:
+    """Find the brackets over and inside a range.
+
+    RETURNS (Tuple[Span, List[Span]]): The trimmed range and its brackets, in pre-order.
+    RAISES (NonConstituentException): If the range is neither a constituent nor a word.
+    """
+    group = get_constituents(span.doc)
+    span = _trim(span)
+    low = bisect_left(group, (span.start, -span.end), key=_bracket_order)
+    high = bisect_left(group, (span.end, -len(span.doc)), lo=low, key=_bracket_order)
+    brackets = [group[i] for i in range(low, high)]
+    if len(span) > 1 and not (brackets and brackets[0].end == span.end):
+        raise NonConstituentException(
+            f"Span is not a constituent: {span.text!r} (tokens {span.start} to "
+            f"{span.end}). The constituents are listed by sent._.constituents."
+        )
+    return span, brackets
+
+
+def _chain(span: Span, brackets: list[Span]) -> list[Span]:
+    """The brackets over all of a range: its unary chain."""
+    return [bracket for bracket in brackets if bracket.end - bracket.start == len(span)]
+
+
+def get_span_labels(span: Span) -> tuple[str, ...]:
+    """Get the labels of a constituent, the whole unary chain, outermost first."""
+    return tuple(bracket.label_ for bracket in _chain(*_find_brackets(span)))
+
+
+def get_span_tree(span: Span) -> Tree:
+    """Get the tree of a constituent, its leaves the texts of the tokens."""
+    return _build_tree(*_find_brackets(span))
+
+
+def get_span_string(span: Span) -> str:
+    """Get the Penn-style string of a constituent; empty for white space."""
+    span, brackets = _find_brackets(span)
+    if not len(span):
+        return ""
+    return tree_to_string(_build_tree(span, brackets, escape_word))
+
+
+def _build_tree(
+    span: Span, brackets: list[Span], write: Callable[[str], str] = str
+) -> Tree:
+    words = [token for token in span if not token.is_space]
+    rows = numpy.cumsum([not token.is_space for token in span]).tolist()
+    constituents = [
+        (rows[s.start - span.start] - 1, rows[s.end - 1 - span.start], s.label_)
+        for s in brackets
+    ]
+    tags = [token.tag_ or UNKNOWN_TAG for token in words]
+    tree = build_tree([write(token.text) for token in words], tags, constituents)
+    return tree[0] if len(tree) == 1 else tree
+
+
+def get_span_constituents(span: Span) -> Iterator[Span]:
+    """Get the constituents inside a constituent, itself and single words among them,
+    in pre-order, each range once."""
+    span, brackets = _find_brackets(span)
+    ranges = {(bracket.start, -bracket.end) for bracket in brackets}
+    ranges |= {(token.i, -token.i - 1) for token in span if not token.is_space}
+    for start, end in sorted(ranges):
+        yield span.doc[start:-end]
+
+
+def get_span_children(span: Span) -> Iterator[Span]:
+    """Get the constituents and words right below a constituent, each range once."""
+    span, brackets = _find_brackets(span)
+    inner = iter(bracket for bracket in brackets if len(bracket) < len(span))
+    bracket = next(inner, None)
+    start = span.start
+    while start < span.end and len(span) > 1:
+        while bracket is not None and bracket.start < start:
+            bracket = next(inner, None)
+        at_bracket = bracket is not None and bracket.start == start
+        end = bracket.end if at_bracket else start + 1
+        child = span.doc[start:end]
+        if not child[0].is_space:
+            yield child
+        start = end
+
+
+def get_span_parent(span: Span) -> Span | None:
+    """Get the smallest constituent around a constituent; None at the root."""
+    span, _ = _find_brackets(span)
+    group = get_constituents(span.doc)
+    doc = span.doc
+    sentence = span.sent.start if len(span) and doc.has_annotation("SENT_START") else 0
+    index = bisect_left(group, (span.start, -span.end), key=_bracket_order) - 1
+    while index >= 0 and group[index].start >= sentence:
+        bracket = group[index]
+        if bracket.end >= span.end and len(bracket) > len(span):
+            return doc[bracket.start : bracket.end]
+        index -= 1
+    return None
+
+
+def get_doc_trees(doc: Doc) -> list[Tree]:
+    """Get the tree of each sentence, those of white space only left out."""
+    get_constituents(doc)
+    sentences = (_trim(sent) for sent in get_sentences(doc))
+    return [get_span_tree(sent) for sent in sentences if len(sent)]
+
+
+def get_doc_string(doc: Doc) -> str:
+    """Get the Penn-style strings of a Doc: one tree a line, one line a sentence."""
+    get_constituents(doc)
+    strings = (get_span_string(sent) for sent in get_sentences(doc))
+    return "\n".join(string for string in strings if string)
+
+
+def get_token_labels(token: Token) -> tuple[str, ...]:
+    """Get the labels of the constituents over a single word, outermost first."""
+    return get_span_labels(_as_span(token))
+
+
+def get_token_string(token: Token) -> str:
+    """Get the Penn-style string of a single word."""
+    return get_span_string(_as_span(token))
+
+
+def get_token_parent(token: Token) -> Span | None:
+    """Get the smallest constituent around a single word."""
+    return get_span_parent(_as_span(token))
+
+
+def _as_span(token: Token) -> Span:
+    return token.doc[token.i : token.i + 1]
+
+
+_GETTERS: dict[type, dict[str, Callable]] = {
+    Doc: {"parse_string": get_doc_string, "parse_trees": get_doc_trees},
+    Span: {
+        "parse_string": get_span_string,
+        "parse_tree": get_span_tree,
+        "labels": get_span_labels,
+        "constituents": get_span_constituents,
+        "parent": get_span_parent,
+        "children": get_span_children,
+    },
+    Token: {
+        "labels": get_token_labels,
+        "parse_string": get_token_string,
+        "parent": get_token_parent,
+    },
+}

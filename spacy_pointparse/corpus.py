@@ -1,0 +1,135 @@
+"""Trees as Docs, and the corpus reader for training and evaluation."""
+
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Literal
+
+from nltk import Tree
+from nltk.tokenize.treebank import TreebankWordDetokenizer
+from spacy.language import Language
+from spacy.tokens import Doc, DocBin
+from spacy.training import Example
+from spacy.vocab import Vocab
+
+from .constituents import set_constituents
+from .trees import flatten_tree, read_trees, unescape_word
+
+SUFFIX = ".spacy"
+
+
+def create_corpus(
+    path: str | Path,
+    sentences_per_doc: int = 1,
+    gold_tokens: bool = True,
+    gold_sentences: bool = True,
+    gold_tags: bool = False,
+    limit: int = 0,
+    on_error: Literal["raise", "skip"] = "raise",
+) -> Callable[[Language], Iterator[Example]]:
+    """Make a reader of trees for training and evaluation.
+
+    path (Union[str, Path]): A .spacy file, or bracketed trees: a file, a folder or a
+        glob.
+    sentences_per_doc (int): Sentences of each Doc made from bracketed trees.
+    gold_tokens (bool): Give the gold tokens to the predicted Doc. Otherwise the
+        pipeline's own tokenizer cuts the raw text.
+    gold_sentences (bool): Give the gold sentence starts to the predicted Doc. Without
+        gold tokens there are none to give.
+    gold_tags (bool): Give the gold tags to the predicted Doc.
+    limit (int): Number of Docs to read at most, 0 for all.
+    on_error (str): "raise" on a broken tree, or "skip" it and warn how many there were.
+    RETURNS (Callable[[Language], Iterator[Example]]): The reader.
+    RAISES (ValueError): If gold tags are asked for without gold tokens.
+    """
+    if gold_tags and not gold_tokens:
+        raise ValueError("gold_tags needs gold_tokens: the tags belong to them.")
+    attributes = ["TAG"] * gold_tags + ["SENT_START"] * gold_sentences
+
+    def read_examples(nlp: Language) -> Iterator[Example]:
+        docs = read_docs(path, nlp.vocab, sentences_per_doc, on_error)
+        for reference in islice(docs, limit or None):
+            if gold_tokens:
+                yield Example(_copy_gold(reference, attributes), reference)
+            else:
+                yield Example(nlp.make_doc(reference.text), reference)
+
+    return read_examples
+
+
+def read_docs(
+    path: str | Path,
+    vocab: Vocab,
+    sentences_per_doc: int = 1,
+    on_error: Literal["raise", "skip"] = "raise",
+) -> Iterator[Doc]:
+    """Read Docs with gold trees.
+
+    path (Union[str, Path]): A .spacy file, or bracketed trees: a file, a folder or a
+        glob.
+    vocab (Vocab): The vocabulary of the Docs.
+    sentences_per_doc (int): Sentences of each Doc made from bracketed trees.
+    on_error (str): "raise" on a broken tree, or "skip" it.
+    YIELDS (Doc): The Docs.
+    RAISES (FileNotFoundError): If there is no such file.
+    RAISES (TreebankError): On a broken tree, with its file and line.
+    """
+    if Path(path).suffix == SUFFIX:
+        if not Path(path).is_file():
+            raise FileNotFoundError(f"No such file: {path}")
+        yield from DocBin().from_disk(path).get_docs(vocab)
+        return
+    trees = read_trees(path, on_error=on_error)
+    while batch := list(islice(trees, sentences_per_doc)):
+        yield make_doc(batch, vocab)
+
+
+def make_doc(trees: Iterable[Tree], vocab: Vocab) -> Doc:
+    """Make a Doc of the trees of its sentences. Words are un-escaped, and set apart as
+    in running text.
+
+    trees (Iterable[Tree]): Clean trees, as from `read_trees`.
+    vocab (Vocab): The vocabulary of the Doc.
+    RETURNS (Doc): The Doc, with tags, sentence starts and constituents.
+    """
+    words: list[str] = []
+    spaces: list[bool] = []
+    tags: list[str] = []
+    starts: list[bool] = []
+    brackets = []
+    for tree in trees:
+        leaves, sent_tags, constituents = flatten_tree(tree)
+        sent_words = [unescape_word(leaf) for leaf in leaves]
+        start = len(words)
+        brackets += [(s + start, e + start, label) for s, e, label in constituents]
+        words += sent_words
+        spaces += _get_spaces(sent_words)
+        tags += sent_tags
+        starts += [True, *[False] * (len(leaves) - 1)]
+    doc = Doc(vocab, words=words, spaces=spaces, tags=tags, sent_starts=starts)
+    set_constituents(doc, brackets)
+    return doc
+
+
+def _get_spaces(words: list[str]) -> list[bool]:
+    """Say after which words of a sentence there is a space in running text."""
+    text = TreebankWordDetokenizer().detokenize(words)
+    spaces = []
+    position = 0
+    for word in words:
+        if not text.startswith(word, position):
+            return [True] * len(words)
+        position += len(word)
+        spaces.append(text.startswith(" ", position))
+        position += spaces[-1]
+    return [*spaces[:-1], True]
+
+
+def _copy_gold(reference: Doc, attributes: list[str]) -> Doc:
+    """Copy the tokens of a Doc and the given attributes, and nothing else."""
+    words = [token.text for token in reference]
+    spaces = [bool(token.whitespace_) for token in reference]
+    doc = Doc(reference.vocab, words=words, spaces=spaces)
+    if attributes and len(doc):
+        doc.from_array(attributes, reference.to_array(attributes))
+    return doc

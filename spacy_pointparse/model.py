@@ -1,0 +1,336 @@
+"""The thinc assembly: tok2vec, sentences, encoder, heads."""
+
+from collections.abc import Callable
+from typing import Any, Literal
+
+from spacy.tokens import Doc
+from thinc.api import (
+    ArgsKwargs,
+    Linear,
+    Model,
+    PyTorchWrapper_v2,
+    Ragged,
+    chain,
+    noop,
+    softmax_activation,
+    torch2xp,
+    with_array,
+    xp2torch,
+)
+from thinc.types import Floats2d, Floats3d, Ints1d
+
+from .network import BiLSTM, LabelFeatures, Pointer
+
+# The words of each sentence as rows of the concatenated Docs, and the row (counted
+# within all these words) of the word that each word points at.
+Batch = tuple[list[Doc], list[Ints1d], Ints1d]
+# Scores of general pointing, singleton pointing, span labels, unary labels, tags.
+Scores = tuple[Floats3d, Floats3d, Floats2d, Floats2d, Floats2d | None]
+Sentences = tuple[Floats2d, list[Ints1d]]
+
+
+def build_pointing_parser(
+    tok2vec: Model[list[Doc], list[Floats2d]],
+    lower_encoder: Model[Ragged, Ragged] | None = None,
+    upper_encoder: Model[Ragged, Ragged] | None = None,
+    width: int = 128,
+    tag_head: bool = True,
+    pointing: Literal["biaffine", "dot"] = "biaffine",
+    pointing_width: int = 250,
+    labels_from: Literal["ends", "word"] = "ends",
+    label_width: int = 250,
+) -> Model[Batch, Scores]:
+    """Build the model of "Efficient Constituency Parsing by Pointing" (Nguyen et al.,
+    ACL 2020): a sentence encoder and four heads that share nothing else.
+
+    The model is used in steps, by its references, since labels are scored for chosen
+    spans only: "tok2vec", "sentences" (cuts the rows of Docs by sentence), "encoder",
+    "pointer", then "labeller" for the spans that the pointings stand for. Called
+    whole, as in training, it takes the pointings too.
+
+    tok2vec (Model[List[Doc], List[Floats2d]]): Embeds the tokens of whole Docs.
+    lower_encoder (Optional[Model[Ragged, Ragged]]): Encodes sentences, below the tag
+        head. Nothing if None.
+    upper_encoder (Optional[Model[Ragged, Ragged]]): Encodes sentences, above the tag
+        head. Nothing if None.
+    width (int): Width to which word vectors are brought before they are encoded.
+    tag_head (bool): Predict a part-of-speech tag for each word and feed it to the
+        upper encoder.
+    pointing (str): "biaffine", or "dot" as in the paper.
+    pointing_width (int): Width of the pointing heads.
+    labels_from (str): "ends" to read a label off both ends of its span, or "word" to
+        read it off the word that points, as in the paper.
+    label_width (int): Width of the label heads.
+    RETURNS (Model[Batch, Scores]): The model.
+    RAISES (ValueError): If the widths of the encoders do not fit.
+    """
+    encoder = _build_encoder(lower_encoder, upper_encoder, width, tag_head)
+    encoded_width = encoder.get_dim("nO")
+    heads = [Pointer(encoded_width, pointing_width, pointing) for _ in range(2)]
+    pointer = Model("pointer", _forward_pointer, layers=[_wrap(head) for head in heads])
+    features = _wrap(LabelFeatures(encoded_width, label_width, labels_from))
+    span_labels, unary_labels = Linear(nI=label_width), Linear(nI=label_width)
+    labeller = Model(
+        "labeller", _forward_labeller, layers=[features, span_labels, unary_labels]
+    )
+    sentences: Model[Sentences, Ragged] = Model("sentences", _forward_sentences)
+    return Model(
+        "pointing_parser",
+        _forward,
+        init=_init,
+        layers=[tok2vec, sentences, encoder, pointer, labeller],
+        refs={
+            "tok2vec": tok2vec,
+            "sentences": sentences,
+            "encoder": encoder,
+            "pointer": pointer,
+            "labeller": labeller,
+            "output_layer": span_labels,
+        },
+    )
+
+
+def build_bilstm_encoder(
+    input_width: int, width: int, depth: int = 1
+) -> Model[Ragged, Ragged]:
+    """Build a bidirectional LSTM encoder of sentences.
+
+    input_width (int): Width of the incoming word vectors.
+    width (int): Width of the outgoing ones, both directions together.
+    depth (int): Number of layers.
+    RETURNS (Model[Ragged, Ragged]): The encoder: one row a word, one length a
+        sentence, `(words, input_width)` to `(words, width)`.
+    RAISES (ValueError): If the width is odd.
+    """
+    if width % 2:
+        raise ValueError(f"The width of a BiLSTM must be even, but is {width}.")
+    layer = _wrap(BiLSTM(input_width, width, depth))
+    return Model(
+        "bilstm",
+        _forward_encoder_layer,
+        layers=[layer],
+        dims={"nI": input_width, "nO": width},
+    )
+
+
+def _build_encoder(
+    lower: Model[Ragged, Ragged] | None,
+    upper: Model[Ragged, Ragged] | None,
+    width: int,
+    tag_head: bool,
+) -> Model[Ragged, tuple[Ragged, Floats2d | None]]:
+    """Stack projection, lower encoder, tag head and upper encoder, checking widths."""
+    # The projection and the label layers stand between torch and what is inferred
+    # from the data: torch modules are whole from the start, so thinc saves them.
+    project = with_array(Linear(nO=width))
+    middle_width = _output_width("lower_encoder", lower, width)
+    output_width = _output_width("upper_encoder", upper, middle_width)
+    below = chain(project, lower if lower is not None else noop())
+    above = upper if upper is not None else noop()
+    layers = [below, above]
+    if tag_head:
+        layers.append(_build_tag_head(middle_width))
+    return Model("encoder", _forward_encoder, layers=layers, dims={"nO": output_width})
+
+
+def _output_width(name: str, encoder: Model[Ragged, Ragged] | None, width: int) -> int:
+    if encoder is None:
+        return width
+    if encoder.get_dim("nI") != width:
+        raise ValueError(
+            f"The {name} takes vectors of width {encoder.get_dim('nI')} but gets "
+            f"{width}: set its input_width to {width}."
+        )
+    return encoder.get_dim("nO")
+
+
+def _build_tag_head(width: int) -> Model[Floats2d, tuple[Floats2d, Floats2d]]:
+    """Predict tags, and add their embedding, weighted by probability, to the words."""
+    layers = [Linear(nI=width), softmax_activation(), Linear(nO=width)]
+    return Model("tag_head", _forward_tag_head, layers=layers)
+
+
+def _wrap(module: Any) -> Model:
+    """Wrap a torch module that takes `(words, rows, dropout)`, rows being lengths or
+    indices. The rate comes with each call: a rate fixed in the module would be out of
+    reach of the training config."""
+    wrapper = PyTorchWrapper_v2(
+        module, convert_inputs=_to_torch, convert_outputs=_from_torch
+    )
+    wrapper.attrs["dropout_rate"] = 0.0
+    return wrapper
+
+
+def _to_torch(
+    model: Model, inputs: tuple[Floats2d, Ints1d], is_train: bool
+) -> tuple[ArgsKwargs, Callable]:
+    words, rows = inputs
+    tensor = xp2torch(words, requires_grad=is_train)
+    args = (tensor, xp2torch(rows.astype("int64")))
+    dropout = model.attrs["dropout_rate"] if is_train else 0.0
+
+    def get_d_words(d_inputs: ArgsKwargs) -> Floats2d:
+        return torch2xp(d_inputs.args[0])
+
+    return ArgsKwargs(args=args, kwargs={"dropout": dropout}), get_d_words
+
+
+def _from_torch(
+    model: Model, inputs_and_outputs: tuple[Any, Any], is_train: bool
+) -> tuple[Any, Callable]:
+    _, outputs = inputs_and_outputs
+    several = isinstance(outputs, tuple)
+    tensors = outputs if several else (outputs,)
+    arrays = tuple(torch2xp(tensor) for tensor in tensors)
+
+    def to_torch_grads(d_arrays: Any) -> ArgsKwargs:
+        grads = d_arrays if several else (d_arrays,)
+        return ArgsKwargs(
+            args=(tensors,), kwargs={"grad_tensors": [xp2torch(grad) for grad in grads]}
+        )
+
+    return (arrays if several else arrays[0]), to_torch_grads
+
+
+def _forward_sentences(
+    model: Model, inputs: Sentences, is_train: bool
+) -> tuple[Ragged, Callable]:
+    """Gather rows by sentence."""
+    vectors, sentences = inputs
+    ops = model.ops
+    rows = ops.xp.concatenate(sentences)
+    lengths = ops.asarray1i([len(sentence) for sentence in sentences])
+
+    def backprop(d_words: Ragged) -> Floats2d:
+        # Each row is a word of one sentence at most, so plain assignment adds up.
+        d_vectors = ops.alloc2f(*vectors.shape)
+        d_vectors[rows] = d_words.dataXd
+        return d_vectors
+
+    return Ragged(vectors[rows], lengths), backprop
+
+
+def _forward_encoder_layer(
+    model: Model[Ragged, Ragged], words: Ragged, is_train: bool
+) -> tuple[Ragged, Callable]:
+    encoded, backprop_layer = model.layers[0](
+        (words.dataXd, words.lengths), is_train=is_train
+    )
+
+    def backprop(d_encoded: Ragged) -> Ragged:
+        return Ragged(backprop_layer(d_encoded.dataXd), d_encoded.lengths)
+
+    return Ragged(encoded, words.lengths), backprop
+
+
+def _forward_encoder(
+    model: Model, words: Ragged, is_train: bool
+) -> tuple[tuple[Ragged, Floats2d | None], Callable]:
+    below, above, *tag_head = model.layers
+    tags, backprop_tags = None, None
+    hidden, backprop_below = below(words, is_train=is_train)
+    if tag_head:
+        (tagged, tags), backprop_tags = tag_head[0](hidden.dataXd, is_train=is_train)
+        hidden = Ragged(tagged, words.lengths)
+    encoded, backprop_above = above(hidden, is_train=is_train)
+
+    def backprop(d_outputs: tuple[Ragged, Floats2d | None]) -> Ragged:
+        d_encoded, d_tags = d_outputs
+        d_hidden = backprop_above(d_encoded)
+        if backprop_tags is not None:
+            d_hidden = Ragged(backprop_tags((d_hidden.dataXd, d_tags)), words.lengths)
+        return backprop_below(d_hidden)
+
+    return (encoded, tags), backprop
+
+
+def _forward_tag_head(
+    model: Model, words: Floats2d, is_train: bool
+) -> tuple[tuple[Floats2d, Floats2d], Callable]:
+    tagger, softmax, embed = model.layers
+    scores, backprop_tagger = tagger(words, is_train=is_train)
+    probabilities, backprop_softmax = softmax(scores, is_train=is_train)
+    embedded, backprop_embed = embed(probabilities, is_train=is_train)
+
+    def backprop(d_outputs: tuple[Floats2d, Floats2d]) -> Floats2d:
+        d_words, d_scores = d_outputs
+        d_scores = d_scores + backprop_softmax(backprop_embed(d_words))
+        return d_words + backprop_tagger(d_scores)
+
+    return (words + embedded, scores), backprop
+
+
+def _forward_pointer(
+    model: Model, words: Ragged, is_train: bool
+) -> tuple[tuple[Floats3d, Floats3d], Callable]:
+    general, singleton = model.layers
+    inputs = (words.dataXd, words.lengths)
+    general_scores, backprop_general = general(inputs, is_train=is_train)
+    singleton_scores, backprop_singleton = singleton(inputs, is_train=is_train)
+
+    def backprop(d_scores: tuple[Floats3d, Floats3d]) -> Ragged:
+        d_words = backprop_general(d_scores[0]) + backprop_singleton(d_scores[1])
+        return Ragged(d_words, words.lengths)
+
+    return (general_scores, singleton_scores), backprop
+
+
+def _forward_labeller(
+    model: Model, inputs: tuple[Ragged, Ints1d], is_train: bool
+) -> tuple[tuple[Floats2d, Floats2d], Callable]:
+    words, targets = inputs
+    features, span_labels, unary_labels = model.layers
+    (spans, unaries), backprop_features = features(
+        (words.dataXd, targets), is_train=is_train
+    )
+    span_scores, backprop_spans = span_labels(spans, is_train=is_train)
+    unary_scores, backprop_unaries = unary_labels(unaries, is_train=is_train)
+
+    def backprop(d_scores: tuple[Floats2d, Floats2d]) -> Ragged:
+        d_features = (backprop_spans(d_scores[0]), backprop_unaries(d_scores[1]))
+        return Ragged(backprop_features(d_features), words.lengths)
+
+    return (span_scores, unary_scores), backprop
+
+
+def _forward(
+    model: Model[Batch, Scores], batch: Batch, is_train: bool
+) -> tuple[Scores, Callable]:
+    docs, sentences, targets = batch
+    tok2vec, gather, encoder, pointer, labeller = model.layers
+    vectors, backprop_tok2vec = tok2vec(docs, is_train=is_train)
+    flat = model.ops.flatten(vectors)
+    lengths = model.ops.asarray1i([len(rows) for rows in vectors])
+    words, backprop_gather = gather((flat, sentences), is_train=is_train)
+    (encoded, tags), backprop_encoder = encoder(words, is_train=is_train)
+    pointings, backprop_pointer = pointer(encoded, is_train=is_train)
+    labels, backprop_labeller = labeller((encoded, targets), is_train=is_train)
+
+    def backprop(d_scores: Scores) -> Any:
+        d_encoded = backprop_labeller(d_scores[2:4])
+        d_encoded.data += backprop_pointer(d_scores[:2]).data
+        d_words = backprop_encoder((d_encoded, d_scores[4]))
+        d_flat = backprop_gather(d_words)
+        return backprop_tok2vec(model.ops.unflatten(d_flat, lengths))
+
+    return (*pointings, *labels, tags), backprop
+
+
+def _init(
+    model: Model[Batch, Scores], X: Batch | None = None, Y: Scores | None = None
+) -> None:
+    """Initialise all layers, with as many labels and tags as Y has columns."""
+    if X is None or Y is None:
+        return
+    docs, sentences, _ = X
+    tok2vec, gather, encoder, _, labeller = model.layers
+    tok2vec.initialize(X=docs)
+    words = gather.predict((model.ops.flatten(tok2vec.predict(docs)), sentences))
+    below, _, *tag_head = encoder.layers
+    below.initialize(X=words)
+    for layer, scores in zip(labeller.layers[1:], Y[2:4]):
+        layer.initialize(Y=scores)
+    for head in tag_head:
+        tagger, _, embed = head.layers
+        tagger.initialize(Y=Y[4])
+        embed.initialize(X=Y[4])

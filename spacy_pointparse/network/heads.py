@@ -1,0 +1,97 @@
+"""Heads over encoded words: pointing scores and the features of labels."""
+
+from typing import Literal
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import dropout as drop
+
+from .padding import pad
+
+# Stands for minus infinity at padded words: a row of nothing else stays finite.
+MASKED = -1e9
+
+
+class Pointer(nn.Module):
+    """Scores of each word pointing at each other word of its sentence.
+
+    input_width (int): Width of the encoded words.
+    width (int): Width of the query and of the key of a word.
+    scorer (str): "biaffine" (Dozat and Manning, 2017) or "dot" (the paper's dot
+        product of two-layer projections, separate for query and key as in the
+        code its authors released).
+    """
+
+    def __init__(
+        self, input_width: int, width: int, scorer: Literal["biaffine", "dot"]
+    ):
+        super().__init__()
+        self.query = _projection(input_width, width, scorer == "dot")
+        self.key = _projection(input_width, width, scorer == "dot")
+        self.weight = None
+        if scorer == "biaffine":
+            # The last row scores a key whatever the query is.
+            self.weight = nn.Parameter(torch.empty(width + 1, width))
+            nn.init.xavier_uniform_(self.weight)
+
+    def forward(self, words: Tensor, lengths: Tensor, dropout: float = 0.0) -> Tensor:
+        """Score all pairs of words.
+
+        words (Tensor): Shape (words, input_width).
+        lengths (Tensor): Words in each sentence. Shape (batch,).
+        dropout (float): Rate at which the queries and keys are dropped.
+        RETURNS (Tensor): Unnormalised scores, very low where the second word is
+            padding. Shape (batch, length, length).
+        """
+        query = drop(self.query(words), dropout, self.training)
+        key = drop(self.key(words), dropout, self.training)
+        if self.weight is not None:
+            query = query @ self.weight[:-1] + self.weight[-1]
+        queries, mask = pad(query, lengths)
+        keys, _ = pad(key, lengths)
+        scores = queries @ keys.transpose(1, 2)
+        return scores.masked_fill(~mask[:, None, :], MASKED)
+
+
+class LabelFeatures(nn.Module):
+    """Features from which the labels of spans and of single words are read off.
+
+    input_width (int): Width of the encoded words.
+    width (int): Width of the features.
+    source (str): "ends" to see both ends of a span, "word" to see only the word
+        that points, as in the paper.
+    """
+
+    def __init__(self, input_width: int, width: int, source: Literal["ends", "word"]):
+        super().__init__()
+        self.source = source
+        self.span = nn.Linear(input_width * (2 if source == "ends" else 1), width)
+        self.unary = nn.Linear(input_width, width)
+
+    def forward(
+        self, words: Tensor, targets: Tensor, dropout: float = 0.0
+    ) -> tuple[Tensor, Tensor]:
+        """Compute the features of the span that each word points out, and of the
+        word alone.
+
+        words (Tensor): Shape (words, input_width).
+        targets (Tensor): Row of the word that each word points at. Shape (words,).
+        dropout (float): Rate at which features are dropped.
+        RETURNS (Tuple[Tensor, Tensor]): Both of shape (words, width).
+        """
+        span = words
+        if self.source == "ends":
+            rows = torch.arange(len(words), device=words.device)
+            first, last = torch.minimum(rows, targets), torch.maximum(rows, targets)
+            span = torch.cat([words[first], words[last]], dim=1)
+        return (
+            drop(torch.relu(self.span(span)), dropout, self.training),
+            drop(torch.relu(self.unary(words)), dropout, self.training),
+        )
+
+
+def _projection(input_width: int, width: int, two_layers: bool) -> nn.Sequential:
+    layers = [nn.Linear(input_width, width), nn.ReLU()]
+    if two_layers:
+        layers.append(nn.Linear(width, width))
+    return nn.Sequential(*layers)

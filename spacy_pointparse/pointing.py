@@ -1,0 +1,166 @@
+"""Constituents to pointings and back: the paper's Algorithms 1 and 2.
+
+Words are counted from 0 here and spans of the binary tree include their last
+word, as in the paper; constituents are `(start, end, label)` with an open end.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy
+from numpy.typing import NDArray
+
+Constituent = tuple[int, int, str]
+
+# A span that exists only because the tree was made binary: the paper's ∅.
+EMPTY = ""
+# The label of a whole sentence that has no single constituent over it.
+ROOT = "TOP"
+# Joins the labels of a unary chain, outermost first. No label of a bracketed
+# treebank can hold white space, while hyphens and plus signs are in use.
+JOINER = " "
+
+
+class Pointings(NamedTuple):
+    """A sentence as pointings, one entry a word (the paper's P(T), equation 2).
+
+    targets (NDArray): Word that each word points at, i -> p_i. Shape (length,).
+    labels (List[str]): Folded label of the span between the word and its target.
+    unaries (List[str]): Folded label over the word alone, EMPTY where there is none.
+    """
+
+    targets: NDArray[numpy.intp]
+    labels: list[str]
+    unaries: list[str]
+
+
+def encode(constituents: Sequence[Constituent], length: int) -> Pointings:
+    """Turn a constituency tree into pointings: every word points at the other end
+    of the largest span of the binary tree that starts or ends at it.
+
+    The spans are visited from the root down, so the first one to touch a word is
+    its largest: the same pointings as the climb from each leaf of the paper's
+    Algorithm 1, in one pass.
+
+    constituents (Sequence[Constituent]): Constituents in pre-order.
+    length (int): Number of words in the sentence.
+    RETURNS (Pointings): The targets and labels.
+    RAISES (ValueError): If two constituents cross or one leaves the sentence.
+    """
+    chains = _fold_chains(constituents)
+    unaries = [chains.pop((i, i + 1), EMPTY) for i in range(length)]
+    if length > 1:
+        chains.setdefault((0, length), ROOT)
+    targets = numpy.full(length, -1, dtype=numpy.intp)
+    labels = [EMPTY] * length
+    for start, end, label in _binarize(chains, length):
+        for word, other in ((start, end - 1), (end - 1, start)):
+            if targets[word] == -1:
+                targets[word] = other
+                labels[word] = label
+    if length == 1:
+        targets[0] = 0
+    return Pointings(targets, labels, unaries)
+
+
+def decode(
+    general: NDArray[numpy.floating], singleton: NDArray[numpy.floating]
+) -> NDArray[numpy.intp]:
+    """Find the greedy top-down tree of a sentence (the paper's Algorithm 2 with the
+    split score of its last definition: a part of one word is scored by the singleton
+    pointing, every other part by the general pointing).
+
+    general (NDArray): Score of word i pointing at word k. Shape (length, length).
+    singleton (NDArray): Score of word i being a part by itself. Shape (length,).
+    RETURNS (NDArray): The pointing of each word, a whole binary tree. Shape (length,).
+    """
+    length = len(singleton)
+    targets = numpy.zeros(length, dtype=numpy.intp)
+    targets[0] = length - 1
+    # scores[i] holds, side by side in memory, how well each word points at word i.
+    scores = general.T.copy()
+    numpy.fill_diagonal(scores, singleton)
+    stack = [(0, length - 1)]
+    while stack:
+        start, last = stack.pop()
+        if last <= start + 1:
+            continue
+        parts = scores[start, start:last] + scores[last, start + 1 : last + 1]
+        split = start + int(parts.argmax())
+        if split > start:
+            targets[split] = start
+            stack.append((start, split))
+        if split + 1 < last:
+            targets[split + 1] = last
+            stack.append((split + 1, last))
+    return targets
+
+
+def to_constituents(pointings: Pointings) -> list[Constituent]:
+    """Turn pointings into the constituents of the tree (the inverse H' of the
+    paper's appendix): folded chains unfold, empty labels vanish. The span of a whole
+    sentence of several words is always a constituent.
+
+    pointings (Pointings): Pointings that form a tree, as from `encode` or `decode`.
+    RETURNS (List[Constituent]): Constituents in pre-order.
+    """
+    targets, labels, unaries = pointings
+    length = len(unaries)
+    spans = [(i, i + 1, label) for i, label in enumerate(unaries) if label]
+    for word in range(length - 1):
+        other = int(targets[word])
+        start, end = min(word, other), max(word, other) + 1
+        label = labels[word]
+        if end - start == length and not label:
+            label = ROOT
+        if label:
+            spans.append((start, end, label))
+    spans.sort(key=_preorder)
+    return [(s, e, label) for s, e, chain in spans for label in chain.split(JOINER)]
+
+
+def _preorder(constituent: Constituent) -> tuple[int, int]:
+    return constituent[0], -constituent[1]
+
+
+def _fold_chains(constituents: Sequence[Constituent]) -> dict[tuple[int, int], str]:
+    """Join the labels over the same words, outermost first."""
+    chains: dict[tuple[int, int], str] = {}
+    for start, end, label in constituents:
+        above = chains.get((start, end))
+        chains[start, end] = label if above is None else above + JOINER + label
+    return chains
+
+
+def _binarize(
+    chains: dict[tuple[int, int], str], length: int
+) -> list[tuple[int, int, str]]:
+    """Make the tree binary, right-factored: all children of a node but the first go
+    under a new span with the empty label, and so on.
+
+    RETURNS (List[Tuple[int, int, str]]): Spans of two or more words, in pre-order.
+    """
+    spans = []
+    # Where the largest node seen so far that starts at a word ends. Nodes come in
+    # reversed pre-order, so this steps from child to child.
+    ends = list(range(1, length + 1))
+    for start, end in sorted(chains, key=lambda span: (-span[0], span[1])):
+        if not 0 <= start < end <= length:
+            raise ValueError(
+                f"Constituent {chains[start, end]!r} over words {start} to {end} is "
+                f"not inside its sentence of {length} words."
+            )
+        children = []
+        child = start
+        while child < end:
+            children.append(child)
+            child = ends[child]
+        if child != end:
+            raise ValueError(
+                f"Constituent {chains[start, end]!r} over words {start} to {end} "
+                f"crosses another one: constituents of a tree must be nested."
+            )
+        ends[start] = end
+        spans.extend((child, end, EMPTY) for child in reversed(children[1:-1]))
+        spans.append((start, end, chains[start, end]))
+    return spans[::-1]

@@ -1,0 +1,649 @@
+"""The trainable pipeline component."""
+
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from itertools import groupby, islice
+from typing import Any, Literal, NamedTuple
+
+import numpy
+from numpy.typing import NDArray
+from spacy.errors import Errors
+from spacy.language import Language
+from spacy.pipeline import TrainablePipe
+from spacy.tokens import Doc
+from spacy.training import Example, validate_examples, validate_get_examples
+from spacy.vocab import Vocab
+from thinc.api import Config, Model, Optimizer, Ragged, set_dropout_rate
+from thinc.types import Floats3d
+
+from .alignment import Gold, get_gold
+from .constituents import KEY, get_sentences, install_extensions, set_constituents
+from .pointing import (
+    EMPTY,
+    JOINER,
+    ROOT,
+    Constituent,
+    Pointings,
+    decode,
+    encode,
+    to_constituents,
+)
+
+DEFAULT_CONFIG = """
+[model]
+@architectures = "spacy-pointparse.PointingParser.v1"
+width = 128
+tag_head = true
+pointing = "biaffine"
+pointing_width = 250
+labels_from = "ends"
+label_width = 250
+
+[model.tok2vec]
+@architectures = "spacy.Tok2Vec.v2"
+
+[model.tok2vec.embed]
+@architectures = "spacy.MultiHashEmbed.v2"
+width = 128
+attrs = ["NORM", "PREFIX", "SUFFIX", "SHAPE"]
+rows = [5000, 1000, 2500, 2500]
+include_static_vectors = false
+
+[model.tok2vec.encode]
+@architectures = "spacy.MaxoutWindowEncoder.v2"
+width = 128
+depth = 1
+window_size = 1
+maxout_pieces = 3
+
+[model.lower_encoder]
+@architectures = "spacy-pointparse.BiLSTM.v1"
+input_width = 128
+width = 400
+depth = 1
+
+[model.upper_encoder]
+@architectures = "spacy-pointparse.BiLSTM.v1"
+input_width = 400
+width = 400
+depth = 1
+"""
+DEFAULT_MODEL = Config().from_str(DEFAULT_CONFIG)["model"]
+
+# Padded words, and padded pairs of words, that are scored at a time.
+MAX_BATCH_WORDS = 4000
+MAX_BATCH_PAIRS = 1_000_000
+# Where a sentence beyond `max_length` is cut, strongest first.
+CUT_MARKS = (".?!…。？！;；", ":—–", ",、，")
+
+_NOT_TRAINED = (
+    "The component {name!r} is not trained: load a trained pipeline, as with "
+    'spacy.load("en_pointparse_sm"), or train this one with "spacy train".'
+)
+_NO_SENTENCES = (
+    "A Doc without sentence boundaries is parsed as one sentence: add a component that "
+    'sets them before the parser, such as "senter" or "sentencizer".'
+)
+_NOT_ALIGNED = (
+    "{} of {} sentences teach nothing: a bracket of the gold tree does not fit the "
+    "predicted tokens or sentences."
+)
+_TOO_LONG = (
+    "A sentence of more than {} words is parsed in pieces, put together under one "
+    '"TOP" (see the setting max_length).'
+)
+
+Ids = NDArray[numpy.intp]
+
+
+class Piece(NamedTuple):
+    """A sentence to parse, or a piece of one that is too long."""
+
+    doc: int
+    sentence: int
+    words: list[int]
+
+
+class Parse(NamedTuple):
+    """The parse of one sentence.
+
+    words (List[int]): Index in the Doc of each word, white space left out.
+    constituents (List[Constituent]): Constituents over words, in pre-order.
+    tags (List[str]): Predicted tag of each word; empty without a tag head.
+    """
+
+    words: list[int]
+    constituents: list[Constituent]
+    tags: list[str]
+
+
+class Target(NamedTuple):
+    """What one sentence of an example teaches.
+
+    words (List[int]): Row of each word among the tokens of all predicted Docs.
+    pointings (Ids): Word that each word points at. Shape (words,).
+    labels (Ids): Index of the label of each span, -1 if unknown. Shape (words,).
+    unaries (Ids): Index of the label of each word, -1 if unknown. Shape (words,).
+    tags (Ids): Index of the tag of each word, -1 if unknown. Shape (words,).
+    """
+
+    words: list[int]
+    pointings: Ids
+    labels: Ids
+    unaries: Ids
+    tags: Ids
+
+
+@Language.factory(
+    "pointing_parser",
+    assigns=[
+        "doc.spans",
+        "token.tag",
+        "doc._.parse_string",
+        "doc._.parse_trees",
+        "span._.parse_string",
+        "span._.parse_tree",
+        "span._.labels",
+        "span._.constituents",
+        "span._.parent",
+        "span._.children",
+        "token._.labels",
+        "token._.parse_string",
+        "token._.parent",
+    ],
+    default_config={
+        "model": DEFAULT_MODEL,
+        "decode_from": "log_probabilities",
+        "max_length": 1000,
+        "overwrite_tags": False,
+        "scorer": {"@scorers": "spacy-pointparse.constituents_scorer.v1"},
+    },
+    default_score_weights={
+        "spans_constituents_f": 1.0,
+        "spans_constituents_p": 0.0,
+        "spans_constituents_r": 0.0,
+        "spans_constituents_per_type": None,
+    },
+)
+def make_pointing_parser(
+    nlp: Language,
+    name: str,
+    model: Model,
+    decode_from: Literal["log_probabilities", "probabilities"],
+    max_length: int,
+    overwrite_tags: bool,
+    scorer: Callable | None,
+) -> "PointingParser":
+    """Construct a PointingParser component.
+
+    nlp (Language): The pipeline.
+    name (str): Name of the component in it.
+    model (Model): A model such as "spacy-pointparse.PointingParser.v1".
+    decode_from (str): Scores that the decoder adds up: "log_probabilities", or
+        "probabilities" as in the paper.
+    max_length (int): Longest sentence, in words, that is parsed in one piece.
+    overwrite_tags (bool): Replace tags that are set already by the parser's own.
+    scorer (Optional[Callable]): The scoring method.
+    RETURNS (PointingParser): The component.
+    """
+    return PointingParser(
+        nlp.vocab,
+        model,
+        name,
+        decode_from=decode_from,
+        max_length=max_length,
+        overwrite_tags=overwrite_tags,
+        scorer=scorer,
+    )
+
+
+class PointingParser(TrainablePipe):
+    """Parse sentences into constituency trees by pointing (Nguyen et al., ACL 2020)."""
+
+    def __init__(
+        self,
+        vocab: Vocab,
+        model: Model,
+        name: str = "pointing_parser",
+        *,
+        decode_from: Literal[
+            "log_probabilities", "probabilities"
+        ] = "log_probabilities",
+        max_length: int = 1000,
+        overwrite_tags: bool = False,
+        scorer: Callable | None = None,
+    ) -> None:
+        """Construct the component.
+
+        vocab (Vocab): The shared vocabulary.
+        model (Model): The model that scores pointings and labels.
+        name (str): Name of the component.
+        decode_from (str): Scores that the decoder adds up: "log_probabilities", or
+            "probabilities" as in the paper.
+        max_length (int): Longest sentence, in words, that is parsed in one piece. The
+            pieces of a longer one are put under one TOP.
+        overwrite_tags (bool): Replace tags that are set already by the parser's own.
+        scorer (Optional[Callable]): The scoring method.
+        RAISES (ValueError): If max_length is not positive.
+        """
+        if max_length < 1:
+            raise ValueError(f"max_length must be 1 or more, but is {max_length}.")
+        install_extensions()
+        self.vocab = vocab
+        self.model = model
+        self.name = name
+        self.scorer = scorer
+        self.cfg: dict[str, Any] = {
+            "decode_from": decode_from,
+            "max_length": max_length,
+            "overwrite_tags": overwrite_tags,
+            "labels": {"spans": [EMPTY], "unaries": [EMPTY], "tags": []},
+        }
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The labels of constituents, without those that only binarisation uses."""
+        folded = self.cfg["labels"]["spans"] + self.cfg["labels"]["unaries"]
+        plain = {label for chain in folded for label in chain.split(JOINER)}
+        return tuple(sorted(plain - {EMPTY}))
+
+    @property
+    def label_data(self) -> dict[str, list[str]]:
+        """All that `initialize` needs to make the same labels: those of spans of
+        several words, those over single words (unary chains folded), and tags."""
+        return {kind: list(labels) for kind, labels in self.cfg["labels"].items()}
+
+    def add_label(self, label: str) -> int:
+        """Add a label of constituents, before the model is initialised.
+
+        label (str): The label.
+        RETURNS (int): 0 if the label is there already, otherwise 1.
+        RAISES (ValueError): If it is no string, holds white space, or the model is
+            initialised, its number of labels fixed.
+        """
+        if not isinstance(label, str):
+            raise ValueError(Errors.E187)
+        if not label or label.split() != [label]:
+            raise ValueError(
+                f"A constituent label must not be empty or hold white space: {label!r}."
+            )
+        if label in self.labels:
+            return 0
+        if self._is_initialized:
+            nO = self.model.get_ref("output_layer").get_dim("nO")
+            raise ValueError(Errors.E922.format(name=self.name, nO=nO))
+        for kind in ("spans", "unaries"):
+            self.cfg["labels"][kind].append(label)
+        self.vocab.strings.add(label)
+        return 1
+
+    @property
+    def _is_initialized(self) -> bool:
+        return bool(self.model.get_ref("output_layer").has_dim("nO"))
+
+    def predict(self, docs: Iterable[Doc]) -> list[list[Parse]]:
+        """Parse Docs without changing them.
+
+        docs (Iterable[Doc]): The Docs.
+        RETURNS (List[List[Parse]]): The parse of each sentence of each Doc.
+        RAISES (ValueError): If the component is not trained.
+        """
+        docs = list(docs)
+        if not self._is_initialized:
+            raise ValueError(_NOT_TRAINED.format(name=self.name))
+        pieces = self._cut_docs(docs)
+        parses: list[list[Parse]] = [[] for _ in docs]
+        for (doc_index, _), parts in groupby(
+            zip(pieces, self._parse_pieces(docs, pieces)), lambda pair: pair[0][:2]
+        ):
+            parses[doc_index].append(_merge([parse for _, parse in parts]))
+        return parses
+
+    def set_annotations(self, docs: Iterable[Doc], scores: list[list[Parse]]) -> None:
+        """Write parses to Docs: the span group of constituents, and tags where there
+        are none (everywhere with `overwrite_tags`).
+
+        docs (Iterable[Doc]): The Docs to modify.
+        scores (List[List[Parse]]): The parses from `predict`.
+        """
+        for doc, parses in zip(docs, scores):
+            brackets = [
+                (words[start], words[end - 1] + 1, label)
+                for words, constituents, _ in parses
+                for start, end, label in constituents
+            ]
+            set_constituents(doc, brackets)
+            for words, _, tags in parses:
+                for index, tag in zip(words, tags):
+                    if self.cfg["overwrite_tags"] or not doc[index].tag:
+                        doc[index].tag_ = tag
+
+    def _cut_docs(self, docs: list[Doc]) -> list[Piece]:
+        """List the words of each sentence, those of long sentences in pieces."""
+        pieces = []
+        max_length = self.cfg["max_length"]
+        for doc_index, doc in enumerate(docs):
+            if len(doc) > 1 and not doc.has_annotation("SENT_START"):
+                warnings.warn(_NO_SENTENCES, stacklevel=3)
+            for sent_index, sent in enumerate(get_sentences(doc)):
+                words = [token.i for token in sent if not token.is_space]
+                parts = _cut(doc, words, max_length)
+                if len(parts) > 1:
+                    warnings.warn(_TOO_LONG.format(max_length), stacklevel=3)
+                pieces += [Piece(doc_index, sent_index, part) for part in parts]
+        return pieces
+
+    def _parse_pieces(self, docs: list[Doc], pieces: list[Piece]) -> list[Parse]:
+        """Parse sentences of at most `max_length` words, those of like length
+        together."""
+        if not pieces:
+            return []
+        ops = self.model.ops
+        vectors = ops.flatten(self.model.get_ref("tok2vec").predict(docs))
+        first_rows = numpy.cumsum([0, *(len(doc) for doc in docs)])
+        parses: dict[int, Parse] = {}
+        for batch in _batch_by_length([len(piece.words) for piece in pieces]):
+            sentences = [pieces[i].words + first_rows[pieces[i].doc] for i in batch]
+            words = self.model.get_ref("sentences").predict(
+                (vectors, [ops.asarray1i(sentence) for sentence in sentences])
+            )
+            for i, (constituents, tags) in zip(batch, self._parse_batch(words)):
+                parses[i] = Parse(pieces[i].words, constituents, tags)
+        return [parses[i] for i in range(len(pieces))]
+
+    def _parse_batch(self, words: Ragged) -> Iterator[tuple[list[Constituent], list]]:
+        """Point, decode and label a batch of sentences."""
+        ops = self.model.ops
+        encoded, tag_scores = self.model.get_ref("encoder").predict(words)
+        scores = self.model.get_ref("pointer").predict(encoded)
+        lengths = ops.to_numpy(words.lengths).tolist()
+        targets = self._decode(*scores, lengths)
+        rows = ops.asarray1i(numpy.concatenate(_to_rows(targets)))
+        labels, unaries = self.model.get_ref("labeller").predict((encoded, rows))
+        names = self.cfg["labels"]
+        label_names = _best(names["spans"], ops.to_numpy(labels))
+        unary_names = _best(names["unaries"], ops.to_numpy(unaries))
+        tags = (
+            [] if tag_scores is None else _best(names["tags"], ops.to_numpy(tag_scores))
+        )
+        start = 0
+        for target in targets:
+            part = slice(start, start + len(target))
+            pointings = Pointings(target, label_names[part], unary_names[part])
+            yield to_constituents(pointings), tags[part]
+            start = part.stop
+
+    def _decode(
+        self, general: Floats3d, singleton: Floats3d, lengths: list[int]
+    ) -> list[Ids]:
+        """Decode padded scores, shape (batch, length, length), sentence by sentence."""
+        ops = self.model.ops
+        general = _log_softmax(ops.xp, general)
+        singleton = _log_softmax(ops.xp, singleton)
+        singleton = ops.xp.diagonal(singleton, axis1=1, axis2=2)
+        if self.cfg["decode_from"] == "probabilities":
+            general, singleton = ops.xp.exp(general), ops.xp.exp(singleton)
+        general, singleton = ops.to_numpy(general), ops.to_numpy(singleton)
+        return [
+            decode(general[i, :length, :length], singleton[i, :length])
+            for i, length in enumerate(lengths)
+        ]
+
+    def update(
+        self,
+        examples: Iterable[Example],
+        *,
+        drop: float = 0.0,
+        sgd: Optimizer | None = None,
+        losses: dict[str, float] | None = None,
+    ) -> dict[str, float]:
+        """Learn from a batch of examples. Sentences are those of the predicted Doc,
+        or of the reference where it has none. A sentence with a bracket that does not
+        fit the predicted tokens teaches nothing.
+
+        examples (Iterable[Example]): The batch.
+        drop (float): The dropout rate.
+        sgd (Optional[Optimizer]): The optimizer; without it, gradients add up.
+        losses (Optional[Dict[str, float]]): The losses so far, by component name.
+        RETURNS (Dict[str, float]): The updated losses.
+        """
+        losses = {} if losses is None else losses
+        losses.setdefault(self.name, 0.0)
+        examples = list(examples)
+        validate_examples(examples, "PointingParser.update")
+        targets = self._get_targets(examples)
+        if not targets:
+            return losses
+        set_dropout_rate(self.model, drop)
+        docs = [example.predicted for example in examples]
+        scores, backprop = self.model.begin_update(self._get_batch(docs, targets))
+        loss, d_scores = self._get_loss(targets, scores)
+        backprop(d_scores)
+        if sgd not in (None, False):
+            self.finish_update(sgd)
+        losses[self.name] += loss
+        return losses
+
+    def get_loss(self, examples: Iterable[Example], scores: Any) -> tuple[float, Any]:
+        """Find the loss and its gradient: the sum of the cross entropies of the
+        paper's four heads and of the tag head, each summed over words, so that
+        gradients of small batches add up to those of a large one.
+
+        examples (Iterable[Example]): The batch.
+        scores (Scores): The scores of the model for the sentences that teach.
+        RETURNS (Tuple[float, Scores]): The loss and the gradient.
+        RAISES (ValueError): If the loss is not a number.
+        """
+        return self._get_loss(self._get_targets(examples), scores)
+
+    def _get_batch(self, docs: list[Doc], targets: list[Target]) -> tuple:
+        ops = self.model.ops
+        rows = numpy.concatenate(_to_rows([target.pointings for target in targets]))
+        sentences = [ops.asarray1i(target.words) for target in targets]
+        return docs, sentences, ops.asarray1i(rows)
+
+    def _get_loss(self, targets: list[Target], scores: Any) -> tuple[float, Any]:
+        general, singleton, labels, unaries, tags = scores
+        length = general.shape[1]
+        pointings = numpy.full((len(targets), length), -1)
+        selves = numpy.full((len(targets), length), -1)
+        for i, target in enumerate(targets):
+            count = len(target.words)
+            pointings[i, :count] = target.pointings
+            selves[i, :count] = numpy.arange(count)
+        truths = [
+            pointings,
+            selves,
+            numpy.concatenate([target.labels for target in targets]),
+            numpy.concatenate([target.unaries for target in targets]),
+            numpy.concatenate([target.tags for target in targets]),
+        ]
+        loss, gradients = 0.0, []
+        for head, truth in zip(scores, truths):
+            head_loss, gradient = self._cross_entropy(head, truth)
+            loss += head_loss
+            gradients.append(gradient)
+        if numpy.isnan(loss):
+            raise ValueError(Errors.E910.format(name=self.name))
+        return loss, tuple(gradients)
+
+    def _cross_entropy(self, scores: Any, truths: Ids) -> tuple[float, Any]:
+        """Sum the cross entropies along the last axis, where the truth is known."""
+        if scores is None:
+            return 0.0, None
+        ops = self.model.ops
+        known = ops.asarray(truths.ravel() >= 0)
+        rows = ops.xp.flatnonzero(known)
+        columns = ops.asarray1i(truths.ravel())[rows]
+        log_probs = _log_softmax(ops.xp, scores).reshape(-1, scores.shape[-1])
+        gradient = ops.xp.exp(log_probs)
+        gradient *= known[:, None]
+        gradient[rows, columns] -= 1.0
+        loss = -float(log_probs[rows, columns].sum())
+        return loss, gradient.reshape(scores.shape)
+
+    def _get_targets(self, examples: Iterable[Example]) -> list[Target]:
+        ids = {
+            kind: {label: i for i, label in enumerate(labels)}
+            for kind, labels in self.cfg["labels"].items()
+        }
+        targets = []
+        first_row = 0
+        for example in examples:
+            for gold in get_gold(example):
+                if gold is not None and len(gold.words) <= self.cfg["max_length"]:
+                    targets.append(_to_target(gold, first_row, ids))
+            first_row += len(example.predicted)
+        return targets
+
+    def initialize(
+        self,
+        get_examples: Callable[[], Iterable[Example]],
+        *,
+        nlp: Language | None = None,
+        labels: dict[str, list[str]] | None = None,
+    ) -> None:
+        """Initialise the component for training.
+
+        get_examples (Callable[[], Iterable[Example]]): Returns the training examples.
+        nlp (Optional[Language]): The pipeline.
+        labels (Optional[Dict[str, List[str]]]): The `label_data` of another component
+            or of "spacy init labels". Read from all examples if None.
+        RAISES (ValueError): If there is nothing to learn from, or labels are no
+            `label_data`.
+        """
+        validate_get_examples(get_examples, "PointingParser.initialize")
+        self._set_labels(_read_labels(get_examples()) if labels is None else labels)
+        sample = [eg.predicted for eg in islice(get_examples(), 10)]
+        rows = numpy.arange(sum(len(doc) for doc in sample))
+        if not len(rows):
+            raise ValueError(Errors.E923.format(name=self.name))
+        counts = [len(names) for names in self.label_data.values()]
+        shapes = [self.model.ops.alloc2f(1, count) for count in counts]
+        batch = self._get_batch(sample, [Target(rows, rows, rows, rows, rows)])
+        self.model.initialize(X=batch, Y=(None, None, *shapes))
+
+    def _set_labels(self, labels: dict[str, list[str]]) -> None:
+        if set(labels) != set(self.cfg["labels"]):
+            raise ValueError(
+                f"The labels of {self.name!r} must be a dict with the keys "
+                f"{sorted(self.cfg['labels'])}, as in its label_data."
+            )
+        for kind, known in self.cfg["labels"].items():
+            added = [label for label in labels[kind] if label not in set(known)]
+            if added and self._is_initialized:
+                raise ValueError(Errors.E922.format(name=self.name, nO=len(known)))
+            known.extend(added)
+            for label in added:
+                for part in label.split(JOINER):
+                    self.vocab.strings.add(part)
+
+
+def _read_labels(examples: Iterable[Example]) -> dict[str, list[str]]:
+    """Collect the labels of the references, and warn of sentences that teach nothing."""
+    spans, unaries, tags = {EMPTY}, {EMPTY}, set()
+    annotated, lost, total = False, 0, 0
+    for example in examples:
+        reference = example.reference
+        annotated = annotated or KEY in reference.spans
+        for gold in get_gold(Example(reference, reference)):
+            if gold is not None:
+                pointings = encode(gold.constituents, len(gold.words))
+                spans.update(pointings.labels)
+                unaries.update(pointings.unaries)
+                tags.update(gold.tags)
+        fits = [gold is not None for gold in get_gold(example)]
+        total += len(fits)
+        lost += fits.count(False)
+    if not annotated:
+        raise ValueError(Errors.E143.format(name="pointing_parser"))
+    if lost:
+        warnings.warn(_NOT_ALIGNED.format(lost, total), stacklevel=3)
+    return {
+        "spans": sorted(spans),
+        "unaries": sorted(unaries),
+        "tags": sorted(tags - {""}),
+    }
+
+
+def _to_target(gold: Gold, first_row: int, ids: dict[str, dict[str, int]]) -> Target:
+    length = len(gold.words)
+    pointings = encode(gold.constituents, length)
+    labels = [ids["spans"].get(label, -1) for label in pointings.labels]
+    unaries = [ids["unaries"].get(label, -1) for label in pointings.unaries]
+    tags = [ids["tags"].get(tag, -1) for tag in gold.tags]
+    if length == 1:
+        labels = [-1]
+    return Target(
+        numpy.asarray(gold.words) + first_row,
+        pointings.targets,
+        numpy.asarray(labels),
+        numpy.asarray(unaries),
+        numpy.asarray(tags),
+    )
+
+
+def _to_rows(targets: list[Ids]) -> list[Ids]:
+    """Count the targets of several sentences on, as rows of one array."""
+    starts = numpy.cumsum([0, *(len(target) for target in targets)])
+    return [target + start for target, start in zip(targets, starts)]
+
+
+def _merge(parses: list[Parse]) -> Parse:
+    """Put the pieces of a sentence under one root."""
+    if len(parses) == 1:
+        return parses[0]
+    words: list[int] = []
+    constituents: list[Constituent] = []
+    for parse in parses:
+        start = len(words)
+        constituents += [(s + start, e + start, lb) for s, e, lb in parse.constituents]
+        words += parse.words
+    tags = [tag for parse in parses for tag in parse.tags]
+    return Parse(words, [(0, len(words), ROOT), *constituents], tags)
+
+
+def _cut(doc: Doc, words: list[int], max_length: int) -> list[list[int]]:
+    """Cut a sentence into pieces of at most `max_length` words, each after the
+    strongest punctuation in the second half of what could be its words."""
+    pieces = []
+    start = 0
+    while len(words) - start > max_length:
+        window = words[start + max_length // 2 : start + max_length]
+        ranks = [_rank(doc[i].text) for i in window]
+        best = len(ranks) - 1 - numpy.argmin(ranks[::-1])
+        end = start + max_length // 2 + int(best) + 1
+        pieces.append(words[start:end])
+        start = end
+    return pieces + ([words[start:]] if start < len(words) else [])
+
+
+def _rank(text: str) -> int:
+    for rank, marks in enumerate(CUT_MARKS):
+        if text in marks:
+            return rank
+    return len(CUT_MARKS)
+
+
+def _batch_by_length(lengths: list[int]) -> Iterator[list[int]]:
+    """Group the indices of sentences of like length."""
+    batch: list[int] = []
+    for i in sorted(range(len(lengths)), key=lengths.__getitem__):
+        padded = (len(batch) + 1) * lengths[i]
+        full = padded > MAX_BATCH_WORDS or padded * lengths[i] > MAX_BATCH_PAIRS
+        if batch and full:
+            yield batch
+            batch = []
+        batch.append(i)
+    if batch:
+        yield batch
+
+
+def _best(names: list[str], scores: NDArray) -> list[str]:
+    return [names[i] for i in scores.argmax(axis=1).tolist()]
+
+
+def _log_softmax(xp: Any, scores: Any) -> Any:
+    """Normalise along the last axis."""
+    scores = scores - scores.max(axis=-1, keepdims=True)
+    return scores - xp.log(xp.exp(scores).sum(axis=-1, keepdims=True))
