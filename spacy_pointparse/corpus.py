@@ -29,9 +29,9 @@ def create_corpus(
 ) -> Callable[[Language], Iterator[Example]]:
     """Make a reader of trees for training and evaluation.
 
-    path (Union[str, Path]): A .spacy file, or bracketed trees: a file, a folder or a
-        glob.
-    sentences_per_doc (int): Sentences of each Doc made from bracketed trees.
+    path (Union[str, Path]): A .spacy file or a folder of them, or bracketed trees: a
+        file, a folder or a glob.
+    sentences_per_doc (int): Trees of each Doc, or Docs of a .spacy file put together.
     gold_tokens (bool): Give the gold tokens to the predicted Doc. Otherwise the
         pipeline's own tokenizer cuts the raw text.
     gold_sentences (bool): Give the gold sentence starts to the predicted Doc. Without
@@ -65,23 +65,27 @@ def read_docs(
 ) -> Iterator[Doc]:
     """Read Docs with gold trees.
 
-    path (Union[str, Path]): A .spacy file, or bracketed trees: a file, a folder or a
-        glob.
+    path (Union[str, Path]): A .spacy file or a folder of them, or bracketed trees: a
+        file, a folder or a glob.
     vocab (Vocab): The vocabulary of the Docs.
-    sentences_per_doc (int): Sentences of each Doc made from bracketed trees.
+    sentences_per_doc (int): Trees of each Doc, or Docs of a .spacy file put together.
     on_error (str): "raise" on a broken tree, or "skip" it.
     YIELDS (Doc): The Docs.
     RAISES (FileNotFoundError): If there is no such file.
     RAISES (TreebankError): On a broken tree, with its file and line.
     """
-    if Path(path).suffix == SUFFIX:
-        if not Path(path).is_file():
-            raise FileNotFoundError(f"No such file: {path}")
-        yield from DocBin().from_disk(path).get_docs(vocab)
-        return
-    trees = read_trees(path, on_error=on_error)
-    while batch := list(islice(trees, sentences_per_doc)):
-        yield make_doc(batch, vocab)
+    place = Path(path)
+    files = [place] if place.suffix == SUFFIX else sorted(place.glob(f"*{SUFFIX}"))
+    if not files:
+        trees = read_trees(path, on_error=on_error)
+        while batch := list(islice(trees, sentences_per_doc)):
+            yield make_doc(batch, vocab)
+    for file in files:
+        if not file.is_file():
+            raise FileNotFoundError(f"No such file: {file}")
+        docs = DocBin().from_disk(file).get_docs(vocab)
+        while joined := list(islice(docs, sentences_per_doc)):
+            yield joined[0] if len(joined) == 1 else Doc.from_docs(joined)
 
 
 def make_doc(trees: Iterable[Tree], vocab: Vocab) -> Doc:

@@ -2,9 +2,9 @@
 
 A bracket is a start, an end and a label, and brackets are counted as a multiset. Words
 with a deleted tag (punctuation) are left out, and so are brackets that have a deleted
-label or no word left. Files are compared sentence by sentence, word by word, just as
-EVALB does it. Docs are compared character by character, so that tokens, spaces and
-sentences may differ, and the gold tags decide for both sides what is punctuation.
+label or no word left. Files are compared sentence by sentence, word by word, as EVALB
+does it. Docs are compared character by character, so that tokens, spaces and sentences
+may differ, and the gold tags decide for both sides what is punctuation.
 """
 
 import re
@@ -15,10 +15,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from itertools import accumulate
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from nltk import Tree
 from spacy.errors import Errors
 from spacy.scorer import PRFScore
 from spacy.tokens import Doc
@@ -27,19 +25,29 @@ from spacy.training import Example
 from .constituents import KEY, get_sentences
 from .trees import EMPTY_TAG, Constituent, flatten_tree, parse_trees
 
-Parse = tuple[Sequence[str], Sequence[str], Sequence[Constituent]]
+Parse = tuple[Sequence[str], Sequence[str], Sequence[Constituent]]  # words, tags, ...
+Brackets = Counter[Constituent]
 
 VALID, ERROR, SKIPPED = range(3)
-PUNCTUATION = frozenset([",", ":", "``", "''", "."])
-SCORES = (
-    *("spans_constituents_p", "spans_constituents_r", "spans_constituents_f"),
-    *("spans_constituents_per_type", "constituents_complete", "constituents_crossing"),
-    *("constituents_tag_acc", "constituents_rejected"),
-)
-HEADER = """\
-  Sent.                        Matched  Bracket   Cross        Correct Tag
- ID  Len.  Stat. Recal  Prec.  Bracket gold test Bracket Words  Tags Accracy"""
 RULE = "=" * 76
+HEADER = f"""\
+  Sent.                        Matched  Bracket   Cross        Correct Tag
+ ID  Len.  Stat. Recal  Prec.  Bracket gold test Bracket Words  Tags Accracy
+{RULE}"""
+SUMMARY = """\
+Number of sentence        = {sentences:6}
+Number of Error sentence  = {errors:6}
+Number of Skip  sentence  = {skipped:6}
+Number of Valid sentence  = {valid:6}
+Bracketing Recall         = {recall:6.2f}
+Bracketing Precision      = {precision:6.2f}
+Bracketing FMeasure       = {fscore:6.2f}
+Complete match            = {complete:6.2f}
+Average crossing          = {average_crossing:6.2f}
+No crossing               = {no_crossing:6.2f}
+2 or less crossing        = {few_crossing:6.2f}
+Tagging accuracy          = {tag_accuracy:6.2f}
+"""
 
 
 @dataclass(frozen=True)
@@ -47,44 +55,41 @@ class Setting:
     """What EVALB reads from a parameter file.
 
     deleted (frozenset[str]): Labels and tags left out, the tags with their words.
-        Empties (-NONE-) are not even counted in a sentence's length.
-    cutoff (int): The length in words up to which sentences have a summary of their own.
+        Empties (-NONE-) are not even counted in the length of a sentence.
+    cutoff (int): The length up to which sentences have a summary of their own.
     equal (Mapping[str, str]): Labels that count as another one.
-    quotes (frozenset[str]): Tags that tell of a mistaken quote: where the two sides
-        differ in length, a word that one of them deletes is put back if both its tags
+    quotes (frozenset[str]): Tags of mistaken quotes: where the two sides would differ
+        in length, a word that only one of them deletes is put back if both its tags
         are among these.
     separators (str): The characters that part functions from a label.
     cut_tags (bool): Whether to cut functions off the tags, too.
-    length_errors (bool): Whether a sentence that differs in length is an error. The
-        SPMRL scorer reports it and still counts it as valid, with nothing in it.
+    length_errors (bool): Whether a sentence that differs in length is an error. If not,
+        it is reported and still counts as valid, with nothing in it.
     """
 
     deleted: frozenset[str]
     cutoff: int = 40
-    equal: Mapping[str, str] = MappingProxyType({"PRT": "ADVP"})
+    equal: Mapping[str, str] = field(default_factory=dict)
     quotes: frozenset[str] = frozenset()
     separators: str = "-="
     cut_tags: bool = False
     length_errors: bool = True
 
-    def cut(self, label: str) -> str:
-        """Cut the functions off a label: NP-SBJ to NP. One that begins with a separator
-        (-LRB-) stays as it is."""
-        if label[:1] in self.separators:
-            return label
-        return re.split(f"[{self.separators}]", label)[0]
 
-
+COLLINS = Setting(
+    deleted=frozenset(["TOP", EMPTY_TAG, ",", ":", "``", "''", "."]),
+    equal={"PRT": "ADVP"},
+)
 SETTINGS = {
-    "collins": Setting(PUNCTUATION | {"TOP", EMPTY_TAG}),
+    "collins": COLLINS,
     "nk": Setting(
-        PUNCTUATION | {"TOP", "S1", EMPTY_TAG, "?", "!"},
+        deleted=COLLINS.deleted | {"S1", "?", "!"},
+        equal=COLLINS.equal,
         quotes=frozenset(["``", "''", "POS", "NN", "CD", "VBZ", ":"]),
     ),
     "spmrl": Setting(
-        frozenset(["TOP", "ROOT", "S1", "VROOT", EMPTY_TAG]),
+        deleted=frozenset(["TOP", "ROOT", "S1", "VROOT", EMPTY_TAG]),
         cutoff=70,
-        equal=MappingProxyType({}),
         separators="-=#",
         cut_tags=True,
         length_errors=False,
@@ -110,8 +115,8 @@ class SentenceCounts:
     """One row of EVALB's table.
 
     length (int): Words of the gold sentence, without empties.
-    status (int): VALID, ERROR (the words differ) or SKIPPED (none are left).
-    message (str | None): What EVALB reports of an error.
+    status (int): VALID, ERROR (the words differ) or SKIPPED (no word is left).
+    message (str): What EVALB reports, if the words differ.
     matched (int), gold (int), test (int): Brackets right, in gold and predicted.
     crossing (int): Predicted brackets that cross a gold bracket.
     words (int), tags (int): Words left, and those of them with the right tag.
@@ -120,7 +125,7 @@ class SentenceCounts:
 
     length: int
     status: int = VALID
-    message: str | None = None
+    message: str = ""
     matched: int = 0
     gold: int = 0
     test: int = 0
@@ -141,27 +146,37 @@ def count_brackets(gold: Parse, pred: Parse, setting: Setting) -> SentenceCounts
     gold, pred = _drop_empties(gold), _drop_empties(pred)
     length = len(gold[0])
     gold, pred = _delete_words(gold, pred, setting)
+    words = len(gold[0])
     if not pred[0]:
         return SentenceCounts(length, SKIPPED)
     if message := _find_mismatch(gold[0], pred[0]):
-        is_error = setting.length_errors or len(gold[0]) == len(pred[0])
+        is_error = setting.length_errors or words == len(pred[0])
         return SentenceCounts(length, ERROR if is_error else VALID, message)
-    n_words = len(gold[0])
-    brackets = _select(gold[2], setting), _select(pred[2], setting)
+    golds, preds = _select(gold[2], setting), _select(pred[2], setting)
     return SentenceCounts(
         length,
-        matched=(brackets[0] & brackets[1]).total(),
-        gold=brackets[0].total(),
-        test=brackets[1].total(),
-        crossing=_count_crossing(*brackets, n_words),
-        words=n_words,
+        matched=(golds & preds).total(),
+        gold=golds.total(),
+        test=preds.total(),
+        crossing=_count_crossing(golds, preds, words),
+        words=words,
         tags=sum(a == b for a, b in zip(gold[1], pred[1])),
-        per_type=_score_labels(*brackets),
+        per_type=_score_types(golds, preds),
     )
 
 
 def _drop_empties(parse: Parse) -> Parse:
     return _keep_words(parse, [tag != EMPTY_TAG for tag in parse[1]])
+
+
+def _delete_words(gold: Parse, pred: Parse, setting: Setting) -> tuple[Parse, Parse]:
+    golds = [tag not in setting.deleted for tag in gold[1]]
+    preds = [tag not in setting.deleted for tag in pred[1]]
+    if sum(golds) != sum(preds):
+        for i, tags in enumerate(zip(gold[1], pred[1])):
+            if golds[i] != preds[i] and setting.quotes.issuperset(tags):
+                golds[i] = preds[i] = True
+    return _keep_words(gold, golds), _keep_words(pred, preds)
 
 
 def _keep_words(parse: Parse, kept: Sequence[bool]) -> Parse:
@@ -176,45 +191,30 @@ def _keep_words(parse: Parse, kept: Sequence[bool]) -> Parse:
 def _move(
     constituents: Iterable[Constituent], places: Sequence[int]
 ) -> list[Constituent]:
-    """Move constituents to new places; those with nothing left in them are dropped."""
+    """Move constituents to new places. Those with nothing left in them are dropped."""
     moved = [(places[start], places[end], label) for start, end, label in constituents]
     return [bracket for bracket in moved if bracket[0] < bracket[1]]
 
 
-def _delete_words(gold: Parse, pred: Parse, setting: Setting) -> tuple[Parse, Parse]:
-    kept_gold = [tag not in setting.deleted for tag in gold[1]]
-    kept_pred = [tag not in setting.deleted for tag in pred[1]]
-    if sum(kept_gold) != sum(kept_pred) and len(kept_gold) == len(kept_pred):
-        for i, tags in enumerate(zip(gold[1], pred[1])):
-            if kept_gold[i] != kept_pred[i] and setting.quotes.issuperset(tags):
-                kept_gold[i] = kept_pred[i] = True
-    return _keep_words(gold, kept_gold), _keep_words(pred, kept_pred)
-
-
-def _find_mismatch(gold: Sequence[str], pred: Sequence[str]) -> str | None:
+def _find_mismatch(gold: Sequence[str], pred: Sequence[str]) -> str:
     if len(gold) != len(pred):
         return f"Length unmatch ({len(gold)}|{len(pred)})"
-    differing = (f"Words unmatch ({a}|{b})" for a, b in zip(gold, pred) if a != b)
-    return next(differing, None)
+    messages = (f"Words unmatch ({a}|{b})" for a, b in zip(gold, pred) if a != b)
+    return next(messages, "")
 
 
-def _select(
-    constituents: Iterable[Constituent], setting: Setting
-) -> Counter[Constituent]:
-    """The brackets that count, under the labels they count as."""
-    equal, deleted = setting.equal, setting.deleted
+def _select(constituents: Iterable[Constituent], setting: Setting) -> Brackets:
+    """The brackets that count, under the labels they count as. A root may have none."""
     return Counter(
-        (start, end, equal.get(label, label))
+        (start, end, setting.equal.get(label, label))
         for start, end, label in constituents
-        if label not in deleted
+        if label and label not in setting.deleted
     )
 
 
-def _count_crossing(
-    gold: Counter[Constituent], pred: Counter[Constituent], size: int
-) -> int:
-    """Count the predicted brackets that cross some gold bracket. For each place we need
-    only the longest gold brackets that start and that end there."""
+def _count_crossing(gold: Brackets, pred: Brackets, size: int) -> int:
+    """Count the predicted brackets that cross some gold bracket. Of the gold brackets
+    that start or end at a place, the longest is enough to know."""
     last_end, first_start = [0] * (size + 1), [size] * (size + 1)
     for start, end, _ in gold:
         last_end[start] = max(last_end[start], end)
@@ -227,9 +227,7 @@ def _count_crossing(
     )
 
 
-def _score_labels(
-    gold: Counter[Constituent], pred: Counter[Constituent]
-) -> dict[str, PRFScore]:
+def _score_types(gold: Brackets, pred: Brackets) -> dict[str, PRFScore]:
     scores: dict[str, PRFScore] = defaultdict(PRFScore)
     for (_, _, label), count in (gold & pred).items():
         scores[label].tp += count
@@ -237,137 +235,99 @@ def _score_labels(
         scores[label].fp += count
     for (_, _, label), count in (gold - pred).items():
         scores[label].fn += count
-    return dict(scores)
+    return scores
 
 
-@dataclass(frozen=True)
-class Summary:
-    """Figures over many sentences: counts, and percentages but for the average of
-    crossing brackets. Error and skipped sentences count in the first three only."""
-
-    sentences: int
-    errors: int
-    skipped: int
-    valid: int
-    matched: int
-    gold: int
-    test: int
-    crossing: int
-    words: int
-    tags: int
-    recall: float
-    precision: float
-    fscore: float
-    complete: float
-    average_crossing: float
-    no_crossing: float
-    few_crossing: float
-    tag_accuracy: float
+def _add_types(scores: Iterable[Mapping[str, PRFScore]]) -> dict[str, PRFScore]:
+    """Add up scores by label, and order them by label."""
+    totals: dict[str, PRFScore] = defaultdict(PRFScore)
+    for score in scores:
+        for label in score:
+            totals[label] += score[label]
+    return dict(sorted(totals.items()))
 
 
-def summarize(rows: Sequence[SentenceCounts]) -> Summary:
-    """Add up the figures of sentences.
+def summarize(rows: Sequence[SentenceCounts]) -> dict[str, float]:
+    """Add up the figures of sentences. Error and skipped ones are counted as such, and
+    left out of everything else.
 
     rows (Sequence[SentenceCounts]): The sentences.
-    RETURNS (Summary): The figures over all of them.
+    RETURNS (dict[str, float]): Counts ("sentences", "errors", "skipped", "valid",
+        "matched", "gold", "test", "crossing", "words", "tags"), the average of crossing
+        brackets ("average_crossing"), and percentages ("recall", "precision", "fscore",
+        "complete", "no_crossing", "few_crossing", "tag_accuracy").
     """
     valid = [row for row in rows if row.status == VALID]
     names = ("matched", "gold", "test", "crossing", "words", "tags")
     sums = {name: sum(getattr(row, name) for row in valid) for name in names}
-    recall = _get_percentage(sums["matched"], sums["gold"])
-    precision = _get_percentage(sums["matched"], sums["test"])
+    recall = _percent(sums["matched"], sums["gold"])
+    precision = _percent(sums["matched"], sums["test"])
     complete = sum(row.matched == row.gold == row.test for row in valid)
-    return Summary(
-        sentences=len(rows),
-        errors=sum(row.status == ERROR for row in rows),
-        skipped=sum(row.status == SKIPPED for row in rows),
-        valid=len(valid),
+    return {
+        "sentences": len(rows),
+        "errors": sum(row.status == ERROR for row in rows),
+        "skipped": sum(row.status == SKIPPED for row in rows),
+        "valid": len(valid),
         **sums,
-        recall=recall,
-        precision=precision,
-        fscore=2 * recall * precision / (recall + precision or 1),
-        complete=_get_percentage(complete, len(valid)),
-        average_crossing=sums["crossing"] / (len(valid) or 1),
-        no_crossing=_get_percentage(sum(r.crossing == 0 for r in valid), len(valid)),
-        few_crossing=_get_percentage(sum(r.crossing <= 2 for r in valid), len(valid)),
-        tag_accuracy=_get_percentage(sums["tags"], sums["words"]),
-    )
+        "recall": recall,
+        "precision": precision,
+        "fscore": 2 * recall * precision / ((recall + precision) or 1),
+        "complete": _percent(complete, len(valid)),
+        "average_crossing": sums["crossing"] / (len(valid) or 1),
+        "no_crossing": _percent(sum(r.crossing == 0 for r in valid), len(valid)),
+        "few_crossing": _percent(sum(r.crossing <= 2 for r in valid), len(valid)),
+        "tag_accuracy": _percent(sums["tags"], sums["words"]),
+    }
 
 
-def _get_percentage(part: int, whole: int) -> float:
+def _percent(part: int, whole: int) -> float:
     return 100 * part / whole if whole else 0.0
-
-
-SUMMARY = """\
-Number of sentence        = {0.sentences:6}
-Number of Error sentence  = {0.errors:6}
-Number of Skip  sentence  = {0.skipped:6}
-Number of Valid sentence  = {0.valid:6}
-Bracketing Recall         = {0.recall:6.2f}
-Bracketing Precision      = {0.precision:6.2f}
-Bracketing FMeasure       = {0.fscore:6.2f}
-Complete match            = {0.complete:6.2f}
-Average crossing          = {0.average_crossing:6.2f}
-No crossing               = {0.no_crossing:6.2f}
-2 or less crossing        = {0.few_crossing:6.2f}
-Tagging accuracy          = {0.tag_accuracy:6.2f}"""
 
 
 @dataclass(frozen=True)
 class Report:
-    """What comes out of comparing two treebanks.
+    """What comes of comparing two treebanks.
 
     rows (Sequence[SentenceCounts]): The figures of each sentence.
-    cutoff (int): The length of the longest sentence in the summary of short ones.
+    cutoff (int): The greatest length of a sentence in the second summary.
     """
 
     rows: Sequence[SentenceCounts]
     cutoff: int
 
     @property
-    def total(self) -> Summary:
-        """The figures over all sentences."""
+    def total(self) -> dict[str, float]:
+        """The figures over all sentences, see `summarize`."""
         return summarize(self.rows)
 
     @property
-    def short(self) -> Summary:
+    def short(self) -> dict[str, float]:
         """The figures over the sentences up to the cut-off length."""
         return summarize([row for row in self.rows if row.length <= self.cutoff])
 
     @property
     def per_type(self) -> dict[str, PRFScore]:
-        """The brackets of all valid sentences by label, the labels in order."""
-        scores: dict[str, PRFScore] = defaultdict(PRFScore)
-        _add_scores(scores, (row.per_type for row in self.rows))
-        return dict(sorted(scores.items()))
+        """The brackets by label, the labels in order."""
+        return _add_types(row.per_type for row in self.rows)
 
     def table(self) -> str:
-        """Print the figures the way EVALB does.
+        """Print the figures as EVALB does.
 
-        RETURNS (str): Messages, one row a sentence, totals and both summaries.
+        RETURNS (str): Messages, one row a sentence, totals and two summaries.
         """
-        numbered = list(enumerate(self.rows, start=1))
-        total = self.total
-        lines = [f"{i} : {row.message}" for i, row in numbered if row.message]
-        lines += [HEADER, RULE, *(_format_row(i, row) for i, row in numbered), RULE]
-        lines += [_format_total(total), "=== Summary ===", ""]
-        lines += ["-- All --", SUMMARY.format(total), ""]
-        lines += [f"-- len<={self.cutoff} --", SUMMARY.format(self.short), ""]
+        rows = list(enumerate(self.rows, start=1))
+        lines = [f"{i} : {row.message}" for i, row in rows if row.message]
+        lines += [HEADER, *(_format_row(i, row) for i, row in rows), RULE]
+        lines += [_format_total(self.total), "=== Summary ===\n"]
+        lines += ["-- All --", SUMMARY.format_map(self.total)]
+        lines += [f"-- len<={self.cutoff} --", SUMMARY.format_map(self.short)]
         return "\n".join(lines)
 
 
-def _add_scores(
-    scores: dict[str, PRFScore], others: Iterable[Mapping[str, PRFScore]]
-) -> None:
-    for other in others:
-        for label, score in other.items():
-            scores[label] += score
-
-
 def _format_row(i: int, row: SentenceCounts) -> str:
-    recall = _get_percentage(row.matched, row.gold)
-    precision = _get_percentage(row.matched, row.test)
-    accuracy = _get_percentage(row.tags, row.words)
+    recall = _percent(row.matched, row.gold)
+    precision = _percent(row.matched, row.test)
+    accuracy = _percent(row.tags, row.words)
     return (
         f"{i:4}  {row.length:3}    {row.status}  {recall:6.2f} {precision:6.2f}"
         f"   {row.matched:3}    {row.gold:3}  {row.test:3}    {row.crossing:3}"
@@ -375,71 +335,59 @@ def _format_row(i: int, row: SentenceCounts) -> str:
     )
 
 
-def _format_total(total: Summary) -> str:
+def _format_total(total: dict[str, float]) -> str:
     return (
-        f"{total.recall:22.2f} {total.precision:6.2f}"
-        f"  {total.matched:5} {total.gold:5} {total.test:5}  {total.crossing:5}"
-        f"  {total.words:5} {total.tags:5}   {total.tag_accuracy:6.2f}"
+        "{recall:22.2f} {precision:6.2f}  {matched:5} {gold:5} {test:5}  {crossing:5}"
+        "  {words:5} {tags:5}   {tag_accuracy:6.2f}".format_map(total)
     )
-
-
-def evaluate_trees(
-    gold: Iterable[Tree], pred: Iterable[Tree], setting: str = "collins"
-) -> Report:
-    """Compare trees as they were read: functions are cut off the labels here, and what
-    else is left out depends on the setting.
-
-    gold (Iterable[Tree]): The gold trees.
-    pred (Iterable[Tree]): The predicted trees of the same sentences.
-    setting (str): The name of a setting.
-    RETURNS (Report): The figures.
-    RAISES (ValueError): If the numbers of trees differ, or without such a setting.
-    """
-    rules = get_setting(setting)
-    golds = [_flatten(tree, rules) for tree in gold]
-    preds = [_flatten(tree, rules) for tree in pred]
-    if len(golds) != len(preds):
-        raise ValueError(
-            f"Cannot compare {len(golds)} gold trees with {len(preds)} predicted "
-            "trees: give one predicted tree for each gold tree, in the same order."
-        )
-    rows = [count_brackets(*pair, rules) for pair in zip(golds, preds)]
-    return Report(rows, rules.cutoff)
-
-
-def _flatten(tree: Tree, setting: Setting) -> Parse:
-    """Take a tree apart. An unlabelled root is no bracket."""
-    words, tags, constituents = flatten_tree(tree)
-    if setting.cut_tags:
-        tags = [setting.cut(tag) for tag in tags]
-    cut = ((start, end, setting.cut(label)) for start, end, label in constituents)
-    return words, tags, [bracket for bracket in cut if bracket[2]]
 
 
 def evaluate_files(
     gold: str | Path, pred: str | Path, setting: str = "collins"
 ) -> Report:
-    """Compare two files of bracketed trees.
-
-    The trees are taken as they stand, as EVALB takes them: empties and functions are
-    left out by EVALB's rules (see `Setting`), and words are compared as written.
+    """Compare two files of bracketed trees. They are taken as EVALB takes them: empties
+    are left out, words compared as they are written, and functions cut off the labels
+    (NP-SBJ, NP=2), except off one that begins with a separator (-LRB-).
 
     gold (str | Path): The file of gold trees.
-    pred (str | Path): The file of predicted trees.
-    setting (str): The name of a setting: "collins", "nk" or "spmrl".
+    pred (str | Path): The file of predicted trees of the same sentences.
+    setting (str): "collins", "nk" or "spmrl".
     RETURNS (Report): The figures.
     RAISES (ValueError): If the numbers of trees differ, or without such a setting.
     """
-    with open(gold, encoding="utf-8") as golds, open(pred, encoding="utf-8") as preds:
-        return evaluate_trees(
-            parse_trees(golds, str(gold)), parse_trees(preds, str(pred)), setting
+    rules = get_setting(setting)
+    golds, preds = _read_parses(gold, rules), _read_parses(pred, rules)
+    if len(golds) != len(preds):
+        raise ValueError(
+            f"Cannot compare {len(golds)} gold trees ({gold}) with {len(preds)} "
+            f"predicted trees ({pred}): give one predicted tree for each gold tree."
         )
+    rows = [count_brackets(*pair, rules) for pair in zip(golds, preds)]
+    return Report(rows, rules.cutoff)
+
+
+def _read_parses(path: str | Path, setting: Setting) -> list[Parse]:
+    parses: list[Parse] = []
+    with open(path, encoding="utf-8", errors="surrogateescape") as file:
+        for tree in parse_trees(file, str(path)):
+            words, tags, brackets = flatten_tree(tree)
+            if setting.cut_tags:
+                tags = [_cut(tag, setting.separators) for tag in tags]
+            cut = [(i, j, _cut(label, setting.separators)) for i, j, label in brackets]
+            parses.append((words, tags, cut))
+    return parses
+
+
+def _cut(label: str, separators: str) -> str:
+    if label[:1] in separators:
+        return label
+    return re.split(f"[{separators}]", label)[0]
 
 
 def make_constituents_scorer(setting: str = "collins") -> Callable[..., dict[str, Any]]:
-    """Make the registered scorer `spacy-pointparse.constituents_scorer.v1`.
+    """Make the registered scorer, `spacy-pointparse.constituents_scorer.v1`.
 
-    setting (str): The name of a setting: "collins", "nk" or "spmrl".
+    setting (str): "collins", "nk" or "spmrl".
     RETURNS (Callable): `constituents_score` under that setting.
     """
     get_setting(setting)
@@ -449,39 +397,38 @@ def make_constituents_scorer(setting: str = "collins") -> Callable[..., dict[str
 def constituents_score(
     examples: Iterable[Example], *, setting: str = "collins", **kwargs: Any
 ) -> dict[str, Any]:
-    """Score the parses of Docs against gold.
+    """Score the parses of Docs. References without a parse are left out, and a score
+    without gold is None.
 
-    examples (Iterable[Example]): References without a parse are left out.
-    setting (str): The name of a setting.
-    RETURNS (dict[str, Any]): Precision, recall and F-score over all brackets and by
-        label, from 0 to 1; the share of gold sentences with all brackets right; crossing
-        brackets a gold sentence; tag accuracy over the tokens that both sides have and
-        that are no punctuation; and the number of gold sentences that EVALB itself
-        would report as an error, since the words left by each side's own tags differ.
-        All None without gold parses, the last two also without gold tags.
-    RAISES (ValueError): If reference and predicted differ in more than white space.
+    examples (Iterable[Example]): The examples to score.
+    setting (str): "collins", "nk" or "spmrl".
+    RETURNS (dict[str, Any]): Precision, recall and F-score of the brackets, in all and
+        by label, from 0 to 1. By gold sentence: the share with all brackets right and
+        the average of crossing brackets. Tag accuracy, over the tokens common to both
+        sides without punctuation. And the number of gold sentences that EVALB itself
+        would reject, because the words left by each side's own tags differ. The last
+        two need gold tags.
+    RAISES (ValueError): If the texts of an example differ by more than white space.
     """
     rules = get_setting(setting)
-    counts: Counter[str] = Counter()
-    per_type: dict[str, PRFScore] = defaultdict(PRFScore)
-    for example in examples:
-        if KEY in example.reference.spans:
-            counts.update(_count_example(example, rules, per_type))
-    if not counts["docs"]:
-        return dict.fromkeys(SCORES)
-    total = sum(per_type.values(), PRFScore())
-    return {
-        "spans_constituents_p": total.precision,
-        "spans_constituents_r": total.recall,
-        "spans_constituents_f": total.fscore,
-        "spans_constituents_per_type": {
-            label: score.to_dict() for label, score in sorted(per_type.items())
-        },
-        "constituents_complete": _divide(counts["complete"], counts["sentences"]),
-        "constituents_crossing": _divide(counts["crossing"], counts["sentences"]),
-        "constituents_tag_acc": _divide(counts["tags"], counts["tokens"]),
-        "constituents_rejected": counts["rejected"] if counts["tagged"] else None,
+    scored = (eg for eg in examples if KEY in eg.reference.spans)
+    results = [_count_example(example, rules) for example in scored]
+    per_type = _add_types(scores for scores, _ in results)
+    brackets = sum(per_type.values(), PRFScore())
+    total: Counter[str] = Counter()
+    for _, counts in results:
+        total.update(counts)
+    scores = {
+        "spans_constituents_p": brackets.precision,
+        "spans_constituents_r": brackets.recall,
+        "spans_constituents_f": brackets.fscore,
+        "spans_constituents_per_type": {k: v.to_dict() for k, v in per_type.items()},
+        "constituents_complete": _divide(total["complete"], total["sentences"]),
+        "constituents_crossing": _divide(total["crossing"], total["sentences"]),
+        "constituents_tag_acc": _divide(total["tags"], total["tokens"]),
+        "constituents_rejected": total["rejected"] if total["tagged"] else None,
     }
+    return scores if results else dict.fromkeys(scores)
 
 
 def _divide(part: int, whole: int) -> float | None:
@@ -489,88 +436,80 @@ def _divide(part: int, whole: int) -> float | None:
 
 
 class _Text(NamedTuple):
-    """A Doc as characters without white space.
+    """A Doc without its white space.
 
-    words (list[str]): The tokens' characters.
-    tags (list[str]): The tokens' tags.
+    words (list[str]): The characters of each token.
+    tags (list[str]): The tag of each token.
     places (list[int]): How many characters lie before each token, and in all.
-    constituents (list[Constituent]): The brackets over characters.
     """
 
     words: list[str]
     tags: list[str]
     places: list[int]
-    constituents: list[Constituent]
 
-    def get_tokens(self, start: int, end: int) -> Parse:
-        """The words and tags between two characters."""
-        inside = slice(bisect_left(self.places, start), bisect_left(self.places, end))
-        tokens = list(zip(self.words[inside], self.tags[inside]))
-        return [w for w, _ in tokens if w], [tag for w, tag in tokens if w], []
+    def get_parse(self, start: int, end: int) -> Parse:
+        """The words and tags that begin in a range of characters."""
+        first, last = (bisect_left(self.places, place) for place in (start, end))
+        inside = [i for i in range(first, last) if self.words[i]]
+        return [self.words[i] for i in inside], [self.tags[i] for i in inside], []
 
 
-def _read_doc(doc: Doc) -> _Text:
+def _read_text(doc: Doc) -> _Text:
     words = ["".join(token.text.split()) for token in doc]
-    places = list(accumulate(map(len, words), initial=0))
-    group = doc.spans[KEY] if KEY in doc.spans else []
-    spans = [(span.start, span.end, span.label_) for span in group]
-    return _Text(words, [token.tag_ for token in doc], places, _move(spans, places))
+    tags = [token.tag_ for token in doc]
+    return _Text(words, tags, list(accumulate(map(len, words), initial=0)))
 
 
 def _count_example(
-    example: Example, setting: Setting, per_type: dict[str, PRFScore]
-) -> dict[str, int]:
-    """Count everything in one example; the brackets are added to `per_type`."""
-    gold, pred = _read_doc(example.reference), _read_doc(example.predicted)
+    example: Example, setting: Setting
+) -> tuple[dict[str, PRFScore], dict[str, int]]:
+    gold, pred = _read_text(example.reference), _read_text(example.predicted)
     if "".join(gold.words) != "".join(pred.words):
         raise ValueError(Errors.E949.format(x=pred.words[:10], y=gold.words[:10]))
-    is_kept = [
-        tag not in setting.deleted
-        for word, tag in zip(gold.words, gold.tags)
-        for _ in word
-    ]
-    places = list(accumulate(is_kept, initial=0))
-    gold_brackets = _select(_move(gold.constituents, places), setting)
-    pred_brackets = _select(_move(pred.constituents, places), setting)
-    _add_scores(per_type, [_score_labels(gold_brackets, pred_brackets)])
-
-    sents = [
-        (gold.places[sent.start], gold.places[sent.end])
-        for sent in get_sentences(example.reference)
-    ]
-    starts = [start for start, _, _ in _move(((*sent, "") for sent in sents), places)]
-    differing = (gold_brackets - pred_brackets) + (pred_brackets - gold_brackets)
+    kept = [tag not in setting.deleted for tag in gold.tags]
+    by_character = (keep for keep, word in zip(kept, gold.words) for _ in word)
+    places = list(accumulate(by_character, initial=0))
+    golds = _select(_get_brackets(example.reference, gold, places), setting)
+    preds = _select(_get_brackets(example.predicted, pred, places), setting)
+    sents = get_sentences(example.reference)
+    bounds = [(gold.places[sent.start], gold.places[sent.end]) for sent in sents]
+    starts = [places[start] for start, end in bounds if places[start] < places[end]]
+    differing = (golds - preds) + (preds - golds)
     wrong = {bisect_right(starts, start) for start, _, _ in differing}
-    return {
-        "docs": 1,
+    return _score_types(golds, preds), {
         "sentences": len(starts),
         "complete": len(starts) - len(wrong),
-        "crossing": _count_crossing(gold_brackets, pred_brackets, places[-1]),
-        **_count_tags(gold, pred, sents, setting),
+        "crossing": _count_crossing(golds, preds, places[-1]),
+        **_count_tags(gold, pred, bounds, setting),
     }
 
 
+def _get_brackets(doc: Doc, text: _Text, places: Sequence[int]) -> list[Constituent]:
+    """The brackets over the characters that are kept."""
+    spans = doc.spans.get(KEY, ())
+    constituents = ((span.start, span.end, span.label_) for span in spans)
+    return _move(constituents, [places[place] for place in text.places])
+
+
 def _count_tags(
-    gold: _Text, pred: _Text, sents: Iterable[tuple[int, int]], setting: Setting
+    gold: _Text, pred: _Text, bounds: Iterable[tuple[int, int]], setting: Setting
 ) -> dict[str, int]:
     """Count what needs gold tags: nothing, where there are none."""
     if not any(gold.tags):
         return {}
-    predicted = dict(zip(zip(pred.places, pred.places[1:]), pred.tags))
-    pairs = [
-        (tag, predicted[place])
-        for word, tag, *place in zip(
-            gold.words, gold.tags, gold.places, gold.places[1:]
-        )
-        if word and tag and tag not in setting.deleted and tuple(place) in predicted
+    pred_tags = dict(zip(zip(pred.places, pred.places[1:]), pred.tags))
+    gold_tags = dict(zip(zip(gold.places, gold.places[1:]), gold.tags))
+    common = [
+        (tag, pred_tags[place])
+        for place, tag in gold_tags.items()
+        if place in pred_tags and place[0] < place[1]
+        if tag and tag not in setting.deleted
     ]
-    left = [
-        _delete_words(gold.get_tokens(*sent), pred.get_tokens(*sent), setting)
-        for sent in sents
-    ]
+    parses = [(gold.get_parse(*ends), pred.get_parse(*ends)) for ends in bounds]
+    left = [_delete_words(*pair, setting) for pair in parses]
     return {
         "tagged": 1,
-        "tokens": len(pairs),
-        "tags": sum(a == b for a, b in pairs),
-        "rejected": sum(_find_mismatch(a[0], b[0]) is not None for a, b in left),
+        "tokens": len(common),
+        "tags": sum(a == b for a, b in common),
+        "rejected": sum(bool(_find_mismatch(a[0], b[0])) for a, b in left),
     }

@@ -36,9 +36,10 @@ def build_pointing_parser(
     width: int = 128,
     tag_head: bool = True,
     pointing: Literal["biaffine", "dot"] = "biaffine",
-    pointing_width: int = 250,
+    pointing_width: int = 200,
+    singleton_width: int = 64,
     labels_from: Literal["ends", "word"] = "ends",
-    label_width: int = 250,
+    label_width: int = 200,
 ) -> Model[Batch, Scores]:
     """Build the model of "Efficient Constituency Parsing by Pointing" (Nguyen et al.,
     ACL 2020): a sentence encoder and four heads that share nothing else.
@@ -57,7 +58,9 @@ def build_pointing_parser(
     tag_head (bool): Predict a part-of-speech tag for each word and feed it to the
         upper encoder.
     pointing (str): "biaffine", or "dot" as in the paper.
-    pointing_width (int): Width of the pointing heads.
+    pointing_width (int): Width of the general pointing head.
+    singleton_width (int): Width of the singleton pointing head. Its targets are all on
+        the diagonal, so it has less to tell.
     labels_from (str): "ends" to read a label off both ends of its span, or "word" to
         read it off the word that points, as in the paper.
     label_width (int): Width of the label heads.
@@ -66,7 +69,10 @@ def build_pointing_parser(
     """
     encoder = _build_encoder(lower_encoder, upper_encoder, width, tag_head)
     encoded_width = encoder.get_dim("nO")
-    heads = [Pointer(encoded_width, pointing_width, pointing) for _ in range(2)]
+    heads = [
+        Pointer(encoded_width, head_width, pointing)
+        for head_width in (pointing_width, singleton_width)
+    ]
     pointer = Model("pointer", _forward_pointer, layers=[_wrap(head) for head in heads])
     features = _wrap(LabelFeatures(encoded_width, label_width, labels_from))
     span_labels, unary_labels = Linear(nI=label_width), Linear(nI=label_width)

@@ -35,9 +35,10 @@ DEFAULT_CONFIG = """
 width = 128
 tag_head = true
 pointing = "biaffine"
-pointing_width = 250
+pointing_width = 200
+singleton_width = 64
 labels_from = "ends"
-label_width = 250
+label_width = 200
 
 [model.tok2vec]
 @architectures = "spacy.Tok2Vec.v2"
@@ -46,7 +47,7 @@ label_width = 250
 @architectures = "spacy.MultiHashEmbed.v2"
 width = 128
 attrs = ["NORM", "PREFIX", "SUFFIX", "SHAPE"]
-rows = [5000, 1000, 2500, 2500]
+rows = [5000, 500, 2500, 1000]
 include_static_vectors = false
 
 [model.tok2vec.encode]
@@ -59,13 +60,13 @@ maxout_pieces = 3
 [model.lower_encoder]
 @architectures = "spacy-pointparse.BiLSTM.v1"
 input_width = 128
-width = 400
+width = 320
 depth = 1
 
 [model.upper_encoder]
 @architectures = "spacy-pointparse.BiLSTM.v1"
-input_width = 400
-width = 400
+input_width = 320
+width = 320
 depth = 1
 """
 DEFAULT_MODEL = Config().from_str(DEFAULT_CONFIG)["model"]

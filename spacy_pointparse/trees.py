@@ -25,7 +25,7 @@ Line = tuple[int, str]  # its number, its text
 
 ROOT = "TOP"
 ROOT_LABELS = frozenset(["", ROOT, "ROOT", "S1", "VROOT"])
-SEPARATORS = "-="
+SEPARATORS = "-=|"
 EMPTY_TAG = "-NONE-"
 # Where empties are bare leaves, a zero is one under these labels and a word elsewhere.
 ZERO_LABELS = frozenset(["C", "P", "WADJP", "WADVP", "WNP", "WPP"])
@@ -38,12 +38,12 @@ _BRACKETS = {**_ROUND, "[": "-LSB-", "]": "-RSB-", "{": "-LCB-", "}": "-RCB-"}
 _PRINTED = str.maketrans({**_ROUND, **_SPACES})
 _ESCAPED = str.maketrans({**_BRACKETS, **_SPACES})
 _PLAIN = {code: char for char, code in {**_BRACKETS, **_SPACES}.items()}
-_PLAIN.update({"\\/": "/", "\\*": "*"})
+_PLAIN.update({"\\/": "/", "\\*": "*", "\\u005c": "\\"})
 _CODES = re.compile("|".join(re.escape(code) for code in _PLAIN))
 _QUOTES = {"``": '"', "''": '"', "`": "'"}
 
 _TOKEN = re.compile(r"[()]|[^() \t\r\n\f\v]+")  # a no-break space is part of a word
-_OPENER = re.compile(r"\s*\(\s*([^\s()]*)")
+_OPENER = re.compile(r"^\s*\(\s*([^\s()]*)")
 _WORD = re.compile(r"[^\s()]\s+[^\s()]|\)")  # a line with a word in it
 _JUNK = re.compile("[\0\udc80-\udcff]")  # bytes that are no UTF-8, as they are read
 _INDEXED_LEAF = re.compile(r"(\d+)=.")
@@ -84,8 +84,10 @@ def read_trees(
         keep_functions=keep_functions,
         bare_empties=bare_empties,
     )
-    items = chain.from_iterable(_parse_file(file) for file in _find_files(path))
-    cleaned = (clean(tree) for tree in _sift(items, str(path), on_error))
+    files = _find_files(path)
+    items = (_parse_lines(_read_lines(file), str(file)) for file in files)
+    trees = _sift(chain.from_iterable(items), str(path), on_error)
+    cleaned = (clean(tree) for tree in trees)
     return (tree for tree in cleaned if tree is not None)
 
 
@@ -100,7 +102,7 @@ def parse_trees(
     lines (Iterable[str]): The lines, of which a tree may take one or several.
     source (str): What to call them in messages.
     on_error (Literal["raise", "skip"]): What to do with a faulty tree.
-    RETURNS (Iterator[Tree]): The trees. An outer node without a label has the label "".
+    RETURNS (Iterator[Tree]): The trees. A node without a label has the label "".
     RAISES (TreebankError): At the first fault, if `on_error` is "raise".
     """
     if isinstance(lines, str):
@@ -148,10 +150,6 @@ def _list_files(place: Path) -> list[Path]:
     return [file for file in files if SUFFIXES.intersection(file.suffixes)] or files
 
 
-def _parse_file(path: Path) -> Iterator[Tree | TreebankError]:
-    return _parse_lines(_read_lines(path), str(path))
-
-
 def _read_lines(path: Path) -> Iterator[str]:
     open_file = _COMPRESSED.get(path.suffix, open)
     number = 1
@@ -183,13 +181,14 @@ def _split_chunks(lines: Iterable[str]) -> Iterator[list[Line]]:
     stream = chain(((i, text) for i, text in enumerate(texts, start=1) if text), [_END])
     again: deque[Line] = deque()
     chunk = _Chunk(set(ROOT_LABELS))
-    while line := again.popleft() if again else next(stream):
+    while True:
+        line = again.popleft() if again else next(stream)
         if line is not _END and not chunk.ends_before(line[1]):
             chunk.add(line)
         elif chunk.lines:
             again.extendleft([line, *reversed(chunk.cut_leftover())])
             yield chunk.lines
-            chunk = _Chunk(chunk.openers)
+            chunk = _Chunk(chunk.openers, len(chunk.lines) == 1)
         else:
             return
 
@@ -198,10 +197,12 @@ class _Chunk:
     """Lines that hold whole trees, as far as brackets and indentation tell.
 
     openers (set[str]): The labels that trees of this file have begun with so far.
+    after_one_line (bool): Whether the chunk before took one line.
     """
 
-    def __init__(self, openers: set[str]) -> None:
+    def __init__(self, openers: set[str], after_one_line: bool = False) -> None:
         self.openers = openers
+        self.after_one_line = after_one_line
         self.lines: list[Line] = []
         self.indent = 0
         self.depth = 0
@@ -209,13 +210,13 @@ class _Chunk:
     def add(self, line: Line) -> None:
         if not self.lines:
             self.indent = _get_indent(line[1])
-            self.openers.update(_OPENER.findall(line[1])[:1])
+            self.openers.update(_OPENER.findall(line[1]))
         self.lines.append(line)
         self.depth += line[1].count("(") - line[1].count(")")
 
     def ends_before(self, text: str) -> bool:
-        """Whether a line begins the next tree. Brackets may be missing or surplus: then
-        indentation tells, and whether trees of this file begin so."""
+        """Whether a line begins the next tree. Brackets alone cannot tell, as some may
+        be missing or surplus: the indent tells, and how the trees so far began."""
         if not self.lines or len(self.lines) >= MAX_LINES:
             return bool(self.lines)
         label = _get_opener(text)
@@ -223,9 +224,8 @@ class _Chunk:
         deeper = _get_indent(text) > self.indent
         if self.depth <= 0:
             return known or not deeper or label is None
-        if not known or deeper:
-            return False
-        return label in ROOT_LABELS or not self.is_flush_left()
+        is_sure = label in ROOT_LABELS or not self.is_flush_left()
+        return known and not deeper and is_sure
 
     def is_flush_left(self) -> bool:
         """Whether an open tree seems to be spread over lines of equal indent."""
@@ -242,10 +242,13 @@ class _Chunk:
         return leftover
 
     def may_begin(self, i: int) -> bool:
+        """Whether, that being so, a line may begin the next tree."""
         label = _get_opener(self.lines[i][1])
-        if label is None or _get_indent(self.lines[i][1]) > self.indent:
+        deeper = _get_indent(self.lines[i][1]) > self.indent
+        if label is None or deeper:
             return False
-        return label in self.openers or not self.is_flush_left()
+        is_flush_left = self.is_flush_left() and not self.after_one_line
+        return label in self.openers or not is_flush_left
 
 
 def _get_opener(text: str) -> str | None:
@@ -279,7 +282,7 @@ def _parse_chunk(lines: list[Line], source: str) -> list[Tree]:
 def _parse_line(text: str, open_nodes: list[Tree], trees: list[Tree]) -> None:
     if junk := _JUNK.search(text):
         byte = ord(junk[0]) & 0xFF
-        raise ValueError(f"the byte 0x{byte:02x} does not belong in a UTF-8 text")
+        raise ValueError(f"the byte 0x{byte:02x} is not UTF-8 text: convert the file")
     for token in _TOKEN.findall(text):
         if token == "(":
             open_nodes.append(Tree("", []))
@@ -404,11 +407,11 @@ def tree_to_string(tree: Tree) -> str:
         if item is None:
             pieces.append(")")
         elif isinstance(item, Tree):
-            pieces.append(f" ({str(item.label()).translate(_PRINTED)}")
+            pieces.append(f" ({_escape(str(item.label()), _PRINTED)}")
             stack.append(None)
             stack.extend(reversed(item))
         else:
-            pieces.append(f" {str(item).translate(_PRINTED)}")
+            pieces.append(f" {_escape(str(item), _PRINTED)}")
     return "".join(pieces)[1:]
 
 
@@ -419,7 +422,13 @@ def escape_word(word: str) -> str:
     word (str): The text of a token.
     RETURNS (str): The leaf.
     """
-    return word.translate(_ESCAPED)
+    return _escape(word, _ESCAPED)
+
+
+def _escape(text: str, codes: dict[int, str]) -> str:
+    text = text.translate(codes)
+    # To nltk, a backslash before the closing bracket would make it part of the word.
+    return f"{text[:-1]}\\u005c" if text.endswith("\\") else text
 
 
 def unescape_word(word: str) -> str:

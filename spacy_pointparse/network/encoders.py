@@ -1,8 +1,8 @@
 """Sentence encoders: each word vector learns of the words around it."""
 
+import torch
 from torch import Tensor, nn
 from torch.nn.functional import dropout as drop
-from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_sequence
 
 from .padding import pad
 
@@ -17,31 +17,41 @@ class BiLSTM(nn.Module):
 
     def __init__(self, input_width: int, width: int, depth: int):
         super().__init__()
-        self.layers = nn.ModuleList(
-            nn.LSTM(
-                input_width if layer == 0 else width,
-                width // 2,
-                batch_first=True,
-                bidirectional=True,
-            )
-            for layer in range(depth)
-        )
+        widths = [input_width, *[width] * (depth - 1)]
+        self.forwards = nn.ModuleList(_lstm(each, width // 2) for each in widths)
+        self.backwards = nn.ModuleList(_lstm(each, width // 2) for each in widths)
 
     def forward(self, words: Tensor, lengths: Tensor, dropout: float = 0.0) -> Tensor:
-        """Encode the words of each sentence. Sentences are packed: padding would
-        reach the words through the backward direction.
+        """Encode the words of each sentence.
+
+        The backward direction reads each sentence reversed within its own length, so
+        that padding stands behind the words for both directions and never reaches
+        them. On a CPU this trains faster than packed sequences do.
 
         words (Tensor): Shape (words, input_width).
         lengths (Tensor): Words in each sentence. Shape (batch,).
         dropout (float): Rate at which inputs of each layer are dropped.
         RETURNS (Tensor): Shape (words, width).
         """
-        padded, mask = pad(words, lengths)
-        packed = pack_padded_sequence(
-            padded, lengths.cpu(), batch_first=True, enforce_sorted=False
-        )
-        for layer in self.layers:
-            data = drop(packed.data, dropout, self.training)
-            packed, _ = layer(PackedSequence(data, *packed[1:]))
-        encoded, _ = pad_packed_sequence(packed, batch_first=True)
+        encoded, mask = pad(words, lengths)
+        reversal = _reversal(lengths, mask)
+        for forwards, backwards in zip(self.forwards, self.backwards):
+            encoded = drop(encoded, dropout, self.training)
+            left, _ = forwards(encoded)
+            right, _ = backwards(_reorder(encoded, reversal))
+            encoded = torch.cat([left, _reorder(right, reversal)], dim=-1)
         return encoded[mask]
+
+
+def _lstm(input_width: int, width: int) -> nn.LSTM:
+    return nn.LSTM(input_width, width, batch_first=True)
+
+
+def _reversal(lengths: Tensor, mask: Tensor) -> Tensor:
+    """Where each word goes if its sentence is reversed. Shape (batch, length)."""
+    places = torch.arange(mask.shape[1], device=mask.device).expand_as(mask)
+    return torch.where(mask, lengths[:, None] - 1 - places, places)
+
+
+def _reorder(vectors: Tensor, order: Tensor) -> Tensor:
+    return vectors.gather(1, order[:, :, None].expand_as(vectors))

@@ -1,0 +1,134 @@
+"""The treebank converter: bracketed trees to a .spacy file."""
+
+import random
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain, cycle
+from pathlib import Path
+from typing import Any
+
+from nltk import Tree
+from spacy.tokens import DocBin
+from spacy.vocab import Vocab
+from tqdm import tqdm
+
+from .corpus import make_doc
+from .trees import ROOT, SUFFIXES, read_trees
+
+# Which split each ten sentences of a file go to, one by one.
+SPLIT_OF_TEN = (*["train"] * 8, "dev", "test")
+
+
+def convert_treebank(
+    paths: Iterable[Path],
+    output: Path,
+    *,
+    split: str = "",
+    limit: int = 0,
+    relabel: Mapping[str, str] | None = None,
+    unwrap: Iterable[str] = (),
+    sentences_per_doc: int = 1,
+    **options: Any,
+) -> int:
+    """Convert bracketed trees to a .spacy file, which is written whole or not at all.
+
+    paths (Iterable[Path]): Files, folders or globs of bracketed trees.
+    output (Path): The .spacy file.
+    split (str): The part to take, all if empty. In a folder it is the file SPLIT.mrg,
+        or the documents that SPLIT.txt lists, one name without suffix a line. Of a file
+        or a glob, every tenth sentence is "test", the one before it "dev", and the
+        others are "train".
+    limit (int): Number of sentences, drawn at random with a fixed seed; 0 for all.
+    relabel (Optional[Mapping[str, str]]): New name of each label that gets one.
+    unwrap (Iterable[str]): Labels that are taken off where they stand over a whole
+        sentence.
+    sentences_per_doc (int): Sentences of each Doc.
+    options (Any): Further options of `read_trees`.
+    RETURNS (int): The number of sentences.
+    RAISES (FileNotFoundError): If a file is missing, one of a split among them.
+    RAISES (TreebankError): On a broken tree, with its file and line.
+    """
+    trees = chain.from_iterable(_read_split(path, split, options) for path in paths)
+    if limit:
+        trees = iter(_sample(list(trees), limit))
+    harmonised = (_harmonise(tree, relabel or {}, set(unwrap)) for tree in trees)
+    vocab = Vocab()
+    docs = DocBin()
+    batch: list[Tree] = []
+    count = 0
+    for tree in tqdm(harmonised, desc=output.name, unit=" sentences"):
+        batch.append(tree)
+        count += 1
+        if len(batch) == sentences_per_doc:
+            docs.add(make_doc(batch, vocab))
+            batch = []
+    if batch:
+        docs.add(make_doc(batch, vocab))
+    _write(docs, output)
+    return count
+
+
+def _read_split(path: Path, split: str, options: dict[str, Any]) -> Iterator[Tree]:
+    """Read one part of a treebank."""
+    if not split:
+        return read_trees(path, **options)
+    if path.is_dir():
+        files = _find_split(path, split)
+        return chain.from_iterable(read_trees(file, **options) for file in files)
+    if split not in SPLIT_OF_TEN:
+        raise ValueError(
+            f"The split of a file must be train, dev or test, not {split!r}: {path}"
+        )
+    trees = zip(cycle(SPLIT_OF_TEN), read_trees(path, **options))
+    return (tree for part, tree in trees if part == split)
+
+
+def _find_split(folder: Path, split: str) -> list[Path]:
+    """Find the files of a split: one file, or those of a list of documents."""
+    listed = folder / f"{split}.txt"
+    if not listed.is_file():
+        return [folder / f"{split}.mrg"]
+    found = {
+        path.name.split(".")[0]: path
+        for path in folder.rglob("*")
+        if SUFFIXES.intersection(path.suffixes)
+    }
+    names = listed.read_text(encoding="utf8").split()
+    missing = [name for name in names if name not in found]
+    if missing:
+        raise FileNotFoundError(
+            f"{len(missing)} documents that {listed} lists are not in {folder}, "
+            f"{missing[0]!r} among them: fetch the treebank first."
+        )
+    return [found[name] for name in names]
+
+
+def _sample(trees: list[Tree], limit: int) -> list[Tree]:
+    """Draw trees, kept in their order."""
+    if limit >= len(trees):
+        return trees
+    chosen = random.Random(0).sample(range(len(trees)), limit)
+    return [trees[i] for i in sorted(chosen)]
+
+
+def _harmonise(tree: Tree, relabel: Mapping[str, str], unwrap: set[str]) -> Tree:
+    while len(tree) == 1 and tree[0].label() in unwrap and isinstance(tree[0][0], Tree):
+        tree = Tree(ROOT, list(tree[0]))
+    stack = [tree]
+    while stack:
+        node = stack.pop()
+        children = [child for child in node if isinstance(child, Tree)]
+        if children:
+            node.set_label(relabel.get(node.label(), node.label()))
+        stack += children
+    return tree
+
+
+def _write(docs: DocBin, output: Path) -> None:
+    """Write under another name first: a stopped run leaves no half file."""
+    output.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = output.with_name(output.name + ".unfinished")
+    try:
+        docs.to_disk(unfinished)
+        unfinished.replace(output)
+    finally:
+        unfinished.unlink(missing_ok=True)

@@ -1,0 +1,192 @@
+from functools import partial
+
+import pytest
+import torch
+from torch import nn
+from torch.autograd import gradcheck
+from torch.testing import assert_close
+
+from spacy_pointparse.network import BiLSTM, LabelFeatures, Pointer
+from spacy_pointparse.network.padding import pad
+
+WIDTH = 6
+LENGTHS = [3, 1, 5]
+# Rows of all words, in the trees (0 (1 2)), 3, and ((4 5) (6 (7 8))).
+TARGETS = torch.tensor([2, 2, 0, 3, 8, 4, 8, 8, 4])
+POINTERS = ["biaffine", "dot"]
+
+
+@pytest.fixture(autouse=True)
+def fixed_seed():
+    torch.manual_seed(0)
+
+
+def make_words(dtype=torch.float32):
+    return torch.randn(sum(LENGTHS), WIDTH, dtype=dtype)
+
+
+MODULES = {
+    "bilstm1": (partial(BiLSTM, WIDTH, 8, 1), torch.tensor(LENGTHS)),
+    "bilstm2": (partial(BiLSTM, WIDTH, 8, 2), torch.tensor(LENGTHS)),
+    "biaffine": (partial(Pointer, WIDTH, 4, "biaffine"), torch.tensor(LENGTHS)),
+    "dot": (partial(Pointer, WIDTH, 4, "dot"), torch.tensor(LENGTHS)),
+    "ends": (partial(LabelFeatures, WIDTH, 4, "ends"), TARGETS),
+    "word": (partial(LabelFeatures, WIDTH, 4, "word"), TARGETS),
+}
+every_module = pytest.mark.parametrize("make, rows", MODULES.values(), ids=MODULES)
+
+
+def as_tuple(outputs):
+    return outputs if isinstance(outputs, tuple) else (outputs,)
+
+
+def test_pad_lays_out_one_sentence_a_row():
+    words = torch.tensor([[1.0], [2.0], [3.0], [4.0]])
+    padded, mask = pad(words, torch.tensor([1, 3]))
+    assert padded.tolist() == [[[1.0], [0.0], [0.0]], [[2.0], [3.0], [4.0]]]
+    assert mask.tolist() == [[True, False, False], [True, True, True]]
+    assert torch.equal(padded[mask], words)
+
+
+@every_module
+def test_module_shapes(make, rows):
+    shapes = [tuple(out.shape) for out in as_tuple(make()(make_words(), rows))]
+    expected = {BiLSTM: [(9, 8)], Pointer: [(3, 5, 5)], LabelFeatures: [(9, 4)] * 2}
+    assert shapes == expected[type(make())]
+
+
+@pytest.mark.parametrize("depth", [1, 2])
+def test_bilstm_of_a_sentence_is_that_of_the_batch(depth):
+    words, lengths = make_words(), torch.tensor(LENGTHS)
+    encoder = BiLSTM(WIDTH, 8, depth)
+    together = encoder(words, lengths).split(LENGTHS)
+    for sentence, expected in zip(words.split(LENGTHS), together):
+        alone = encoder(sentence, torch.tensor([len(sentence)]))
+        assert_close(alone, expected, atol=1e-5, rtol=0)
+
+
+@pytest.mark.parametrize("scorer", POINTERS)
+def test_pointer_of_a_sentence_is_that_of_the_batch(scorer):
+    words = make_words()
+    pointer = Pointer(WIDTH, 4, scorer)
+    together = pointer(words, torch.tensor(LENGTHS))
+    for i, sentence in enumerate(words.split(LENGTHS)):
+        length = len(sentence)
+        alone = pointer(sentence, torch.tensor([length]))
+        assert_close(alone[0], together[i, :length, :length], atol=1e-5, rtol=0)
+
+
+@pytest.mark.parametrize("depth", [1, 2])
+def test_bilstm_is_the_one_of_torch(depth):
+    ours = BiLSTM(WIDTH, 8, depth)
+    theirs = nn.LSTM(WIDTH, 4, depth, batch_first=True, bidirectional=True)
+    for layer in range(depth):
+        for suffix, module in (("", ours.forwards), ("_reverse", ours.backwards)):
+            for name, weight in module[layer].named_parameters():
+                target = getattr(theirs, name.replace("l0", f"l{layer}{suffix}"))
+                target.data.copy_(weight.data)
+    sentence = torch.randn(7, WIDTH)
+    expected, _ = theirs(sentence[None])
+    assert_close(ours(sentence, torch.tensor([7])), expected[0], atol=1e-6, rtol=0)
+
+
+def test_bilstm_sees_the_whole_sentence_and_no_other():
+    words = make_words().requires_grad_()
+    encoded = BiLSTM(WIDTH, 8, 1)(words, torch.tensor(LENGTHS))
+    encoded[4].sum().backward()  # the first word of the last sentence
+    reached = words.grad.abs().sum(dim=1) > 0
+    assert reached.tolist() == [False] * 4 + [True] * 5
+
+
+@pytest.mark.parametrize("scorer", POINTERS)
+def test_pointer_gives_padding_no_probability(scorer):
+    scores = Pointer(WIDTH, 4, scorer)(make_words(), torch.tensor(LENGTHS))
+    probabilities = scores.softmax(dim=-1)
+    assert torch.isfinite(probabilities).all()
+    for length, rows in zip(LENGTHS, probabilities):
+        assert (rows[:length, length:] == 0).all()
+        assert (rows[:length, :length] > 0).all()
+
+
+def test_biaffine_scores_by_hand():
+    pointer = Pointer(2, 2, "biaffine")
+    for projection in (pointer.query[0], pointer.key[0]):
+        projection.weight.data = torch.eye(2)
+        projection.bias.data.zero_()
+    pointer.weight.data = torch.tensor([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
+    # Rectified: (1, 0) and (0, 2). Queries: (1, 2) + (5, 6) and (6, 8) + (5, 6).
+    scores = pointer(torch.tensor([[1.0, -7.0], [-7.0, 2.0]]), torch.tensor([2]))
+    assert scores.tolist() == [[[6.0, 16.0], [11.0, 28.0]]]
+
+
+def test_dot_scores_by_hand():
+    pointer = Pointer(1, 1, "dot")
+    scales = {pointer.query: (2.0, 3.0), pointer.key: (1.0, -1.0)}
+    for projection, (first, second) in scales.items():
+        for layer, scale in zip([projection[0], projection[2]], (first, second)):
+            layer.weight.data.fill_(scale)
+            layer.bias.data.zero_()
+    # Queries 6 and 12, keys -1 and -2: nothing is rectified after the second layer.
+    scores = pointer(torch.tensor([[1.0], [2.0]]), torch.tensor([2]))
+    assert scores.tolist() == [[[-6.0, -12.0], [-12.0, -24.0]]]
+
+
+@pytest.mark.parametrize(
+    "source, changed, reached",
+    [
+        # Word 4 points at 8; 6, 7 and 8 point at 8, 8 and 4; 5 points at 4.
+        ("ends", 8, [4, 6, 7, 8]),
+        ("ends", 4, [4, 5, 8]),
+        ("ends", 7, [7]),
+        ("word", 8, [8]),
+        ("word", 4, [4]),
+    ],
+)
+def test_what_span_features_depend_on(source, changed, reached):
+    features = LabelFeatures(WIDTH, 20, source)
+    words = make_words()
+    other = words.clone()
+    other[changed] = torch.randn(WIDTH)
+    pairs = zip(features(words, TARGETS), features(other, TARGETS))
+    spans, unaries = [
+        ((a - b).abs() > 1e-6).any(dim=1).nonzero().flatten().tolist() for a, b in pairs
+    ]
+    assert spans == reached
+    assert unaries == [changed]
+
+
+def test_span_features_of_both_ends_are_the_same():
+    features = LabelFeatures(WIDTH, 20, "ends")
+    spans, _ = features(make_words(), TARGETS)
+    assert_close(spans[4], spans[8])  # these two point at each other
+    assert not torch.allclose(spans[4], spans[7])
+
+
+@every_module
+def test_module_gradients(make, rows):
+    module = make().double()
+    words = make_words(torch.float64).requires_grad_()
+    weights = list(module.parameters())
+    assert gradcheck(lambda *_: module(words, rows), (words, *weights))
+
+
+@every_module
+def test_dropout_acts_in_training_only(make, rows):
+    module, words = make(), make_words()
+    plain = as_tuple(module(words, rows))
+    for dropped, expected in zip(as_tuple(module(words, rows, 0.5)), plain):
+        assert not torch.allclose(dropped, expected)
+    module.eval()
+    for kept, expected in zip(as_tuple(module(words, rows, 0.5)), plain):
+        assert_close(kept, expected)
+
+
+@pytest.mark.parametrize("depth", [1, 2])
+def test_bilstm_drops_the_inputs_of_each_layer(depth):
+    encoder = BiLSTM(WIDTH, 8, depth)
+    input_width = encoder.forwards[-1].input_size
+    last = BiLSTM(input_width, 8, 1)
+    last.forwards, last.backwards = encoder.forwards[-1:], encoder.backwards[-1:]
+    nothing = torch.zeros(sum(LENGTHS), input_width)
+    encoded = encoder(make_words(), torch.tensor(LENGTHS), 1.0)
+    assert_close(encoded, last(nothing, torch.tensor(LENGTHS)))

@@ -1,0 +1,264 @@
+from itertools import islice
+from pathlib import Path
+
+import numpy
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from numpy.testing import assert_array_equal
+
+from spacy_pointparse.pointing import Pointings, decode, encode, to_constituents
+from spacy_pointparse.trees import flatten_tree, read_trees
+
+TREEBANKS = Path(__file__).parents[2] / "shared" / "treebanks"
+INF = float("inf")
+at_any_pace = settings(deadline=None)
+
+# The paper's Figure 1, "She enjoys playing tennis .", with two brackets over "She"
+# to have a chain over a word too.
+FIGURE = [
+    (0, 5, "S"),
+    (0, 1, "S"),
+    (0, 1, "NP"),
+    (1, 4, "VP"),
+    (2, 4, "S"),
+    (2, 4, "VP"),
+]
+
+
+def point(constituents, length):
+    targets, labels, unaries = encode(constituents, length)
+    return targets.tolist(), labels, unaries
+
+
+def decode_targets(targets):
+    """Decode scores that are certain of these targets."""
+    length = len(targets)
+    general = numpy.zeros((length, length))
+    general[numpy.arange(length), targets] = 1.0
+    return decode(general, numpy.ones(length))
+
+
+def read_spans(targets):
+    """The spans that the paper's inverse H' finds: first and last word of each."""
+    return [(min(i, int(p)), max(i, int(p))) for i, p in enumerate(targets[:-1])]
+
+
+def assert_is_whole_tree(targets):
+    """A binary tree has one span fewer than words, all distinct, none crossing."""
+    length = len(targets)
+    spans = set(read_spans(targets))
+    assert len(spans) == length - 1
+    assert length == 1 or (0, length - 1) in spans
+    assert all(0 <= first < last < length for first, last in spans)
+    assert not [(a, b) for a in spans for b in spans if a[0] < b[0] <= a[1] < b[1]]
+
+
+@st.composite
+def draw_trees(draw):
+    """An n-ary tree with chains over words and phrases; a root may be a TOP."""
+    length = draw(st.integers(1, 30))
+    names = st.sampled_from(["S", "NP", "VP", "NP-SBJ", "PP+X", "TOP"])
+    pieces = [(0, length)]
+    constituents = []
+    while pieces:
+        start, end = pieces.pop()
+        least = 0 if end - start == 1 else 1
+        chain = draw(st.lists(names, min_size=least, max_size=3))
+        constituents += [(start, end, label) for label in chain]
+        if end - start > 1:
+            inner = st.integers(start + 1, end - 1)
+            cuts = sorted(draw(st.sets(inner, min_size=1, max_size=4)))
+            pieces += reversed(list(zip([start, *cuts], [*cuts, end])))
+    return constituents, length
+
+
+@st.composite
+def draw_scores(draw):
+    length = draw(st.integers(1, 12))
+    # Few values, for many ties, or any.
+    finite = st.floats(-1e6, 1e6, width=32)
+    values = draw(st.sampled_from([st.sampled_from([-INF, -1.0, 0.0, 1.0]), finite]))
+    general = draw(arrays(numpy.float32, (length, length), elements=values))
+    singleton = draw(arrays(numpy.float32, length, elements=values))
+    return general, singleton
+
+
+@pytest.mark.parametrize(
+    "constituents, length, targets, labels, unaries",
+    [
+        # One, two and three words.
+        ([], 1, [0], [""], [""]),
+        ([(0, 1, "NP")], 1, [0], [""], ["NP"]),
+        ([(0, 1, "FRAG"), (0, 1, "NP")], 1, [0], [""], ["FRAG NP"]),
+        ([(0, 2, "NP")], 2, [1, 0], ["NP", "NP"], ["", ""]),
+        ([(0, 2, "S"), (1, 2, "VP")], 2, [1, 0], ["S", "S"], ["", "VP"]),
+        ([(0, 2, "S"), (0, 2, "VP")], 2, [1, 0], ["S VP", "S VP"], ["", ""]),
+        ([(0, 3, "NP")], 3, [2, 2, 0], ["NP", "", "NP"], [""] * 3),
+        ([(0, 3, "S"), (0, 2, "NP")], 3, [2, 0, 0], ["S", "NP", "S"], [""] * 3),
+        ([(0, 3, "S"), (1, 3, "VP")], 3, [2, 2, 0], ["S", "VP", "S"], [""] * 3),
+        # The paper's figure, where words are counted from 1.
+        (
+            FIGURE,
+            5,
+            [4, 4, 3, 1, 0],
+            ["S", "", "S VP", "VP", "S"],
+            ["S NP", "", "", "", ""],
+        ),
+        # Four children: (a (b (c d))).
+        ([(0, 4, "NP")], 4, [3, 3, 3, 0], ["NP", "", "", "NP"], [""] * 4),
+        # Four children, of two words, one, two and one: ((0 1) (2 ((3 4) 5))).
+        (
+            [(0, 6, "S"), (0, 2, "NP"), (3, 5, "VP")],
+            6,
+            [5, 0, 5, 5, 3, 0],
+            ["S", "NP", "", "", "VP", "S"],
+            [""] * 6,
+        ),
+        # A root of several children is one more span.
+        (
+            [(0, 4, "TOP"), (0, 2, "NP"), (2, 4, "VP"), (3, 4, "ADVP")],
+            4,
+            [3, 0, 3, 0],
+            ["TOP", "NP", "VP", "TOP"],
+            ["", "", "", "ADVP"],
+        ),
+        # Labels keep their hyphens and plus signs.
+        (
+            [(0, 2, "NP-SBJ+X"), (0, 2, "A|B")],
+            2,
+            [1, 0],
+            ["NP-SBJ+X A|B"] * 2,
+            ["", ""],
+        ),
+    ],
+)
+def test_pointing_of_literals(constituents, length, targets, labels, unaries):
+    assert point(constituents, length) == (targets, labels, unaries)
+    pointings = Pointings(numpy.asarray(targets), labels, unaries)
+    assert to_constituents(pointings) == constituents
+
+
+@pytest.mark.parametrize("constituents", [[], [(0, 2, "NP")]])
+def test_pointing_covers_a_sentence_without_a_root(constituents):
+    pointings = encode(constituents, 3)
+    assert pointings.labels[0] == "TOP"
+    assert to_constituents(pointings) == [(0, 3, "TOP"), *constituents]
+
+
+def test_empty_root_label_comes_back_as_top():
+    pointings = Pointings(numpy.array([2, 0, 0]), ["", "", ""], ["", "NP", ""])
+    assert to_constituents(pointings) == [(0, 3, "TOP"), (1, 2, "NP")]
+
+
+@pytest.mark.parametrize(
+    "constituents, label, problem",
+    [
+        ([(0, 4, "S"), (0, 3, "NP"), (2, 4, "VP")], "NP", "crosses"),
+        ([(0, 4, "S"), (0, 2, "NP"), (1, 3, "VP")], "NP", "crosses"),
+        ([(0, 4, "S"), (2, 5, "VP")], "VP", "not inside"),
+        ([(-1, 2, "NP")], "NP", "not inside"),
+        ([(0, 4, "S"), (2, 2, "NP")], "NP", "not inside"),
+        ([(0, 4, "S"), (3, 2, "NP")], "NP", "not inside"),
+        ([(0, 4, "S"), (4, 5, "ADVP")], "ADVP", "not inside"),
+    ],
+)
+def test_pointing_refuses_what_is_no_tree(constituents, label, problem):
+    with pytest.raises(ValueError, match=rf"^Constituent '{label}' .* {problem} "):
+        encode(constituents, 4)
+
+
+@pytest.mark.parametrize(
+    "general, singleton, expected",
+    [
+        # Three words, ((0 1) 2). With general[0, 0] in place of singleton[0] the first
+        # split would score 10 and win.
+        ([[9, 0, 0], [1, 0, 1], [0, 0, 0]], [0, 0, 1], [2, 0, 0]),
+        # Three words, (0 (1 2)).
+        ([[0, 0, 0], [1, 0, 1], [0, 0, 9]], [1, 0, 0], [2, 2, 0]),
+        # Four words, ((0 1) (2 3)): both parts are general, 2 + 2. singleton[1] and
+        # singleton[2] play no role.
+        (
+            [[0, 0, 0, 0], [2, 0, 0, 1], [1, 0, 0, 2], [0, 0, 0, 0]],
+            [2, 0, 0, 2],
+            [3, 0, 3, 0],
+        ),
+        # Four words, (0 (1 (2 3))): 4 + 1 beats 2 + 2, then 3 + 1 beats 1 + 2.
+        (
+            [[0, 0, 0, 0], [2, 0, 0, 1], [1, 1, 0, 2], [0, 0, 0, 9]],
+            [4, 3, 0, 2],
+            [3, 3, 3, 0],
+        ),
+        # What counts is how k points at i, not how i points at k.
+        ([[0, 9, 9], [1, 0, 0], [9, 9, 0]], [0, 0, 0], [2, 0, 0]),
+        # The first of equal splits wins.
+        ([[0] * 4] * 4, [0] * 4, [3, 3, 3, 0]),
+        ([[-INF] * 4] * 4, [-INF] * 4, [3, 3, 3, 0]),
+        ([[0, 0], [0, 0]], [0, 0], [1, 0]),
+        ([[5]], [-5], [0]),
+    ],
+)
+def test_decode_literals(general, singleton, expected):
+    general, singleton = numpy.array(general, float), numpy.array(singleton, float)
+    before = general.copy()
+    assert decode(general, singleton).tolist() == expected
+    assert_array_equal(general, before)
+
+
+@at_any_pace
+@given(draw_trees())
+def test_pointing_round_trip(tree):
+    constituents, length = tree
+    pointings = encode(constituents, length)
+    assert to_constituents(pointings) == constituents
+    decoded = decode_targets(pointings.targets)
+    assert_array_equal(decoded, pointings.targets)
+    assert to_constituents(pointings._replace(targets=decoded)) == constituents
+
+
+@at_any_pace
+@given(draw_trees())
+def test_words_point_at_the_other_end_of_their_largest_span(tree):
+    targets = encode(*tree).targets
+    assert_is_whole_tree(targets)
+    spans = read_spans(targets)
+    for i, p in enumerate(targets.tolist()):
+        widths = [last - first for first, last in spans if i in (first, last)]
+        assert abs(p - i) == max(widths, default=0)
+
+
+@at_any_pace
+@given(draw_scores())
+def test_decode_always_makes_a_whole_tree(scores):
+    targets = decode(*scores)
+    assert_is_whole_tree(targets)
+    assert targets[-1] == 0
+    length = len(targets)
+    brackets = [(first, last + 1, "X") for first, last in read_spans(targets)]
+    brackets.sort(key=lambda bracket: (bracket[0], -bracket[1]))
+    assert_array_equal(encode(brackets, length).targets, targets)
+
+
+@pytest.mark.parametrize("side", ["right", "left"])
+def test_pointing_of_a_deep_tree(side):
+    length = 2000
+    ends = {"right": [(i, length) for i in range(length - 1)]}
+    ends["left"] = [(0, length - i) for i in range(length - 1)]
+    constituents = [(start, end, f"X{start + end}") for start, end in ends[side]]
+    pointings = encode(constituents, length)
+    assert to_constituents(pointings) == constituents
+    assert_array_equal(decode_targets(pointings.targets), pointings.targets)
+
+
+@pytest.mark.parametrize(
+    "path", sorted(TREEBANKS.glob("*/dev.mrg")), ids=lambda path: path.parent.name
+)
+def test_pointing_round_trip_of_treebanks(path):
+    trees = list(islice(read_trees(path), 100))
+    assert trees
+    for tree in trees:
+        words, _, constituents = flatten_tree(tree)
+        pointings = encode(constituents, len(words))
+        assert to_constituents(pointings) == constituents
+        assert_array_equal(decode_targets(pointings.targets), pointings.targets)
