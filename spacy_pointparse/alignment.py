@@ -99,7 +99,7 @@ def _align_brackets(
     example: Example, alignment: Alignment
 ) -> list[tuple[int, int, str, bool]]:
     """Start, end and label of each bracket on the predicted tokens, and whether it
-    starts and ends where tokens do."""
+    starts and ends where tokens do. A bracket over white space is part of no tree."""
     first, last, starts, ends = (array.tolist() for array in alignment)
     return [
         (
@@ -109,6 +109,7 @@ def _align_brackets(
             starts[s.start] and ends[s.end - 1],
         )
         for s in example.reference.spans[KEY]
+        if not s.text.isspace()
     ]
 
 

@@ -119,7 +119,8 @@ def _find_brackets(span: Span) -> tuple[Span, list[Span]]:
     low = bisect_left(group, (span.start, -span.end), key=_bracket_order)
     high = bisect_left(group, (span.end, -len(span.doc)), lo=low, key=_bracket_order)
     brackets = [group[i] for i in range(low, high)]
-    if len(span) > 1 and not (brackets and brackets[0].end == span.end):
+    found = brackets and _bracket_order(brackets[0]) == _bracket_order(span)
+    if len(span) > 1 and not found:
         raise NonConstituentException(
             f"Span is not a constituent: {span.text!r} (tokens {span.start} to "
             f"{span.end}). The constituents are listed by sent._.constituents."
@@ -192,11 +193,14 @@ def get_span_children(span: Span) -> Iterator[Span]:
 
 
 def get_span_parent(span: Span) -> Span | None:
-    """Get the smallest constituent around a constituent; None at the root."""
+    """Get the smallest constituent around a constituent; None at the root, and for
+    white space."""
     span, _ = _find_brackets(span)
-    group = get_constituents(span.doc)
+    if not len(span):
+        return None
     doc = span.doc
-    sentence = span.sent.start if len(span) and doc.has_annotation("SENT_START") else 0
+    group = get_constituents(doc)
+    sentence = span.sent.start if doc.has_annotation("SENT_START") else 0
     index = bisect_left(group, (span.start, -span.end), key=_bracket_order) - 1
     while index >= 0 and group[index].start >= sentence:
         bracket = group[index]

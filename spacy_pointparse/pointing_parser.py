@@ -60,13 +60,13 @@ maxout_pieces = 3
 [model.lower_encoder]
 @architectures = "spacy-pointparse.BiLSTM.v1"
 input_width = 128
-width = 320
+width = 400
 depth = 1
 
 [model.upper_encoder]
 @architectures = "spacy-pointparse.BiLSTM.v1"
-input_width = 320
-width = 320
+input_width = 400
+width = 400
 depth = 1
 """
 DEFAULT_MODEL = Config().from_str(DEFAULT_CONFIG)["model"]
@@ -444,8 +444,7 @@ class PointingParser(TrainablePipe):
         return docs, sentences, ops.asarray1i(rows)
 
     def _get_loss(self, targets: list[Target], scores: Any) -> tuple[float, Any]:
-        general, singleton, labels, unaries, tags = scores
-        length = general.shape[1]
+        length = scores[0].shape[1]
         pointings = numpy.full((len(targets), length), -1)
         selves = numpy.full((len(targets), length), -1)
         for i, target in enumerate(targets):
@@ -514,7 +513,9 @@ class PointingParser(TrainablePipe):
             `label_data`.
         """
         validate_get_examples(get_examples, "PointingParser.initialize")
-        self._set_labels(_read_labels(get_examples()) if labels is None else labels)
+        if labels is None:
+            labels = _read_labels(get_examples(), self.name)
+        self._set_labels(labels)
         sample = [eg.predicted for eg in islice(get_examples(), 10)]
         rows = numpy.arange(sum(len(doc) for doc in sample))
         if not len(rows):
@@ -540,8 +541,8 @@ class PointingParser(TrainablePipe):
                     self.vocab.strings.add(part)
 
 
-def _read_labels(examples: Iterable[Example]) -> dict[str, list[str]]:
-    """Collect the labels of the references, and warn of sentences that teach nothing."""
+def _read_labels(examples: Iterable[Example], name: str) -> dict[str, list[str]]:
+    """Collect the labels of the references; warn of sentences that teach nothing."""
     spans, unaries, tags = {EMPTY}, {EMPTY}, set()
     annotated, lost, total = False, 0, 0
     for example in examples:
@@ -557,13 +558,14 @@ def _read_labels(examples: Iterable[Example]) -> dict[str, list[str]]:
         total += len(fits)
         lost += fits.count(False)
     if not annotated:
-        raise ValueError(Errors.E143.format(name="pointing_parser"))
+        raise ValueError(Errors.E143.format(name=name))
     if lost:
         warnings.warn(_NOT_ALIGNED.format(lost, total), stacklevel=3)
     return {
         "spans": sorted(spans),
         "unaries": sorted(unaries),
-        "tags": sorted(tags - {""}),
+        # Without any tags, a tag head learns to set none.
+        "tags": sorted(tags - {""}) or [""],
     }
 
 

@@ -81,6 +81,7 @@ def make_nlp(config: Config) -> Callable[..., Language]:
     """Make a pipeline of a tiny parser that knows nothing yet."""
 
     def make(**settings: object) -> Language:
+        fix_random_seed(0)  # torch's weights are drawn right here
         nlp = spacy.blank("en")
         nlp.add_pipe("pointing_parser", config={**config, **settings})
         return nlp
@@ -95,12 +96,17 @@ def trees() -> list[str]:
 
 
 @pytest.fixture(scope="session")
-def read_doc() -> Callable[..., Doc]:
+def vocab() -> Vocab:
+    """A vocabulary that knows what white space is."""
+    return spacy.blank("en").vocab
+
+
+@pytest.fixture(scope="session")
+def read_doc(vocab: Vocab) -> Callable[..., Doc]:
     """Read trees as one Doc."""
 
-    def read(*lines: str, vocab: Vocab | None = None) -> Doc:
-        clean = [clean_tree(tree) for tree in parse_trees(lines)]
-        return make_doc(clean, vocab or spacy.blank("en").vocab)
+    def read(*lines: str, vocab: Vocab = vocab) -> Doc:
+        return make_doc([clean_tree(tree) for tree in parse_trees(lines)], vocab)
 
     return read
 
@@ -151,10 +157,9 @@ def train(make_examples: Callable) -> Callable[..., dict[str, float]]:
 
 
 @pytest.fixture(scope="session")
-def trained_path(
-    train: Callable, tmp_path_factory: pytest.TempPathFactory
-) -> Path:
+def trained_path(train: Callable, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a tiny parser that knows the trees by heart."""
+    fix_random_seed(0)
     nlp = spacy.blank("en")
     nlp.add_pipe("pointing_parser", config=Config().from_str(TINY_CONFIG))
     train(nlp)

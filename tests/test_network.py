@@ -190,3 +190,16 @@ def test_bilstm_drops_the_inputs_of_each_layer(depth):
     nothing = torch.zeros(sum(LENGTHS), input_width)
     encoded = encoder(make_words(), torch.tensor(LENGTHS), 1.0)
     assert_close(encoded, last(nothing, torch.tensor(LENGTHS)))
+
+
+def test_pointer_drops_whole_queries_and_keys_of_width_one():
+    pointer = Pointer(1, 1, "dot")
+    for layer in (*pointer.query[::2], *pointer.key[::2]):
+        layer.weight.data.fill_(1.0)
+        layer.bias.data.zero_()
+    words, lengths = torch.arange(1.0, 31.0)[:, None], torch.tensor([30])
+    plain, dropped = pointer(words, lengths)[0], pointer(words, lengths, 0.5)[0]
+    queries, keys = (dropped != 0).any(dim=1), (dropped != 0).any(dim=0)
+    assert 0 < queries.sum() < 30
+    assert 0 < keys.sum() < 30
+    assert_close(dropped, 4 * plain * queries[:, None] * keys)

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import numpy
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_array_equal
@@ -13,7 +13,6 @@ from spacy_pointparse.trees import flatten_tree, read_trees
 
 TREEBANKS = Path(__file__).parents[2] / "shared" / "treebanks"
 INF = float("inf")
-at_any_pace = settings(deadline=None)
 
 # The paper's Figure 1, "She enjoys playing tennis .", with two brackets over "She"
 # to have a chain over a word too.
@@ -206,7 +205,6 @@ def test_decode_literals(general, singleton, expected):
     assert_array_equal(general, before)
 
 
-@at_any_pace
 @given(draw_trees())
 def test_pointing_round_trip(tree):
     constituents, length = tree
@@ -217,7 +215,6 @@ def test_pointing_round_trip(tree):
     assert to_constituents(pointings._replace(targets=decoded)) == constituents
 
 
-@at_any_pace
 @given(draw_trees())
 def test_words_point_at_the_other_end_of_their_largest_span(tree):
     targets = encode(*tree).targets
@@ -228,7 +225,6 @@ def test_words_point_at_the_other_end_of_their_largest_span(tree):
         assert abs(p - i) == max(widths, default=0)
 
 
-@at_any_pace
 @given(draw_scores())
 def test_decode_always_makes_a_whole_tree(scores):
     targets = decode(*scores)

@@ -1,0 +1,56 @@
+"""Send every tree of every treebank through the pointing representation and back.
+
+    python benchmarks/roundtrip.py ../shared/treebanks
+
+Each tree is read and cleaned, turned into pointings, decoded from perfect scores,
+turned back into a tree and printed. The print must equal that of the tree as read.
+"""
+
+import sys
+from pathlib import Path
+
+import numpy
+from nltk import Tree
+
+from spacy_pointparse.pointing import decode, encode, to_constituents
+from spacy_pointparse.trees import build_tree, flatten_tree, read_trees, tree_to_string
+
+# Treebanks with other habits than the Penn Treebank's.
+OPTIONS = {
+    "fo_farpahc": {"bare_empties": True},
+    "fr_mcvf_late_1400_1740": {"bare_empties": True},
+    "is_icepahc_2019": {"bare_empties": True},
+    "ja_keyaki_open": {"bare_empties": True, "separators": "-=;"},
+}
+
+
+def survives(tree: Tree) -> bool:
+    """Whether a tree comes back from its pointings as it was."""
+    words, tags, constituents = flatten_tree(tree)
+    pointings = encode(constituents, len(words))
+    general = numpy.zeros((len(words), len(words)))
+    general[numpy.arange(len(words)), pointings.targets] = 1.0
+    # Every word is a part by itself somewhere: the singleton targets are the diagonal.
+    decoded = decode(general, numpy.ones(len(words)))
+    restored = to_constituents(pointings._replace(targets=decoded))
+    return tree_to_string(build_tree(words, tags, restored)) == tree_to_string(tree)
+
+
+def main(folder: Path) -> int:
+    total = lost = 0
+    print(f"{'file':<45}{'trees':>8}{'survive':>9}{'longest':>9}")
+    for path in sorted(folder.glob("*/*.mrg")):
+        options = OPTIONS.get(path.parent.name, {})
+        trees = list(read_trees(path, **options))
+        kept = sum(survives(tree) for tree in trees)
+        longest = max(len(tree.leaves()) for tree in trees)
+        name = f"{path.parent.name}/{path.name}"
+        print(f"{name:<45}{len(trees):>8}{kept:>9}{longest:>9}", flush=True)
+        total += len(trees)
+        lost += len(trees) - kept
+    print(f"{'all':<45}{total:>8}{total - lost:>9}")
+    return 1 if lost else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(Path(sys.argv[1])))

