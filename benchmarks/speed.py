@@ -17,7 +17,6 @@ import torch
 from spacy.language import Language
 from spacy.util import get_package_path, is_package
 
-from spacy_pointparse import pointing_parser
 from spacy_pointparse.corpus import read_docs
 
 RUNS = 5
@@ -56,10 +55,10 @@ def measure_decoding(nlp: Language, texts: list[str]) -> float:
         return call
 
     parser = nlp.get_pipe("pointing_parser")
-    decode = timed("decode", pointing_parser.decode)
+    decode = timed("decode", parser._decode)
     predict = timed("predict", parser.predict)
     with (
-        mock.patch.object(pointing_parser, "decode", decode),
+        mock.patch.object(parser, "_decode", decode),
         mock.patch.object(parser, "predict", predict),
     ):
         measure(nlp, texts)

@@ -1,6 +1,7 @@
 """The command line: `python -m spacy_pointparse`."""
 
 import json
+import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,6 +17,8 @@ from .convert import convert_treebank
 from .corpus import create_corpus
 from .evalb import evaluate_files
 from .trees import SEPARATORS
+
+RENAME = re.compile(r"[^=()\s]+=[^=()\s]+")
 
 app = typer.Typer(
     name="spacy_pointparse",
@@ -129,8 +132,8 @@ def evaluate_cli(
     gpu_id: Annotated[int, typer.Option(help="GPU, -1 for the CPU")] = -1,
 ) -> None:
     """Evaluate a trained pipeline on gold tokens and sentences, or on raw text."""
-    setup_gpu(gpu_id)
     with clear_errors():
+        setup_gpu(gpu_id)
         corpus = create_corpus(
             data,
             sentences_per_doc=sentences_per_doc,
@@ -143,8 +146,9 @@ def evaluate_cli(
     for name, value in _list_scores(scores):
         typer.echo(f"{name:<20}{value:>10}")
     if output is not None:
-        output.parent.mkdir(parents=True, exist_ok=True)
-        output.write_text(json.dumps(scores, indent=2), encoding="utf8")
+        with clear_errors():
+            output.parent.mkdir(parents=True, exist_ok=True)
+            output.write_text(json.dumps(scores, indent=2), encoding="utf8")
 
 
 def _list_scores(scores: dict) -> Iterator[tuple[str, str]]:
@@ -166,7 +170,7 @@ def _list_scores(scores: dict) -> Iterator[tuple[str, str]]:
 
 
 def _parse_renames(renames: list[str]) -> dict[str, str]:
-    wrong = [rename for rename in renames if rename.count("=") != 1]
+    wrong = [rename for rename in renames if not RENAME.fullmatch(rename)]
     if wrong:
         raise ValueError(f"--relabel takes OLD=NEW, not {wrong[0]!r}.")
     return dict(rename.split("=") for rename in renames)

@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 from spacy.tokens import Doc
 from spacy.training import Example
 
-from .constituents import KEY, get_sentences
+from .constituents import KEY
+from .sentences import get_sentences
 from .trees import Constituent
 
 

@@ -14,6 +14,7 @@ import numpy
 from nltk import Tree
 from spacy.tokens import Doc, Span, SpanGroup, Token
 
+from .sentences import get_sentences
 from .trees import Constituent, build_tree, escape_word, tree_to_string
 
 KEY = "constituents"
@@ -51,17 +52,6 @@ def get_constituents(doc: Doc) -> SpanGroup:
             f'one: spacy.load("en_pointparse_sm").'
         )
     return doc.spans[KEY]
-
-
-def get_sentences(doc: Doc) -> list[Span]:
-    """Get the sentences of a Doc, or the whole Doc where no boundaries are set.
-
-    doc (Doc): The Doc.
-    RETURNS (List[Span]): The sentences; none for an empty Doc.
-    """
-    if doc.has_annotation("SENT_START"):
-        return list(doc.sents)
-    return [doc[:]] if len(doc) else []
 
 
 def install_extensions() -> None:
@@ -204,7 +194,7 @@ def get_span_parent(span: Span) -> Span | None:
     index = bisect_left(group, (span.start, -span.end), key=_bracket_order) - 1
     while index >= 0 and group[index].start >= sentence:
         bracket = group[index]
-        if bracket.end >= span.end and len(bracket) > len(span):
+        if bracket.end >= span.end:
             return doc[bracket.start : bracket.end]
         index -= 1
     return None

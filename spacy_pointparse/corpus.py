@@ -50,9 +50,10 @@ def create_corpus(
         docs = read_docs(path, nlp.vocab, sentences_per_doc, on_error)
         for reference in islice(docs, limit or None):
             if gold_tokens:
-                yield Example(_copy_gold(reference, attributes), reference)
+                predicted = _copy_gold(reference, attributes)
             else:
-                yield Example(nlp.make_doc(reference.text), reference)
+                predicted = nlp.make_doc(reference.text)
+            yield Example(predicted, reference)
 
     return read_examples
 

@@ -22,7 +22,8 @@ from spacy.scorer import PRFScore
 from spacy.tokens import Doc
 from spacy.training import Example
 
-from .constituents import KEY, get_sentences
+from .constituents import KEY
+from .sentences import get_sentences
 from .trees import EMPTY_TAG, Constituent, flatten_tree, parse_trees
 
 Parse = tuple[Sequence[str], Sequence[str], Sequence[Constituent]]  # words, tags, ...

@@ -1,6 +1,5 @@
 """The trainable pipeline component."""
 
-import warnings
 from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby, islice
 from typing import Any, Literal, NamedTuple
@@ -12,12 +11,12 @@ from spacy.language import Language
 from spacy.pipeline import TrainablePipe
 from spacy.tokens import Doc
 from spacy.training import Example, validate_examples, validate_get_examples
+from spacy.util import minibatch
 from spacy.vocab import Vocab
 from thinc.api import Config, Model, Optimizer, Ragged, set_dropout_rate
 from thinc.types import Floats3d
 
-from .alignment import Gold, get_gold
-from .constituents import KEY, get_sentences, install_extensions, set_constituents
+from .constituents import install_extensions, set_constituents
 from .pointing import (
     EMPTY,
     JOINER,
@@ -25,9 +24,10 @@ from .pointing import (
     Constituent,
     Pointings,
     decode,
-    encode,
     to_constituents,
 )
+from .sentences import Piece, batch_by_length, cut_docs
+from .targets import Ids, Target, count_rows, get_targets, read_labels
 
 DEFAULT_CONFIG = """
 [model]
@@ -71,38 +71,10 @@ depth = 1
 """
 DEFAULT_MODEL = Config().from_str(DEFAULT_CONFIG)["model"]
 
-# Padded words, and padded pairs of words, that are scored at a time.
-MAX_BATCH_WORDS = 4000
-MAX_BATCH_PAIRS = 1_000_000
-# Where a sentence beyond `max_length` is cut, strongest first.
-CUT_MARKS = (".?!…。？！;；", ":—–", ",、，")
-
 _NOT_TRAINED = (
     "The component {name!r} is not trained: load a trained pipeline, as with "
     'spacy.load("en_pointparse_sm"), or train this one with "spacy train".'
 )
-_NO_SENTENCES = (
-    "A Doc without sentence boundaries is parsed as one sentence: add a component that "
-    'sets them before the parser, such as "senter" or "sentencizer".'
-)
-_NOT_ALIGNED = (
-    "{} of {} sentences teach nothing: a bracket of the gold tree does not fit the "
-    "predicted tokens or sentences."
-)
-_TOO_LONG = (
-    "A sentence of more than {} words is parsed in pieces, put together under one "
-    '"TOP" (see the setting max_length).'
-)
-
-Ids = NDArray[numpy.intp]
-
-
-class Piece(NamedTuple):
-    """A sentence to parse, or a piece of one that is too long."""
-
-    doc: int
-    sentence: int
-    words: list[int]
 
 
 class Parse(NamedTuple):
@@ -116,23 +88,6 @@ class Parse(NamedTuple):
     words: list[int]
     constituents: list[Constituent]
     tags: list[str]
-
-
-class Target(NamedTuple):
-    """What one sentence of an example teaches.
-
-    words (List[int]): Row of each word among the tokens of all predicted Docs.
-    pointings (Ids): Word that each word points at. Shape (words,).
-    labels (Ids): Index of the label of each span, -1 if unknown. Shape (words,).
-    unaries (Ids): Index of the label of each word, -1 if unknown. Shape (words,).
-    tags (Ids): Index of the tag of each word, -1 if unknown. Shape (words,).
-    """
-
-    words: list[int]
-    pointings: Ids
-    labels: Ids
-    unaries: Ids
-    tags: Ids
 
 
 @Language.factory(
@@ -234,11 +189,12 @@ class PointingParser(TrainablePipe):
         self.model = model
         self.name = name
         self.scorer = scorer
+        self.decode_from = decode_from
+        self.max_length = max_length
+        self.overwrite_tags = overwrite_tags
+        # What training found; the settings are in the config of the pipeline.
         self.cfg: dict[str, Any] = {
-            "decode_from": decode_from,
-            "max_length": max_length,
-            "overwrite_tags": overwrite_tags,
-            "labels": {"spans": [EMPTY], "unaries": [EMPTY], "tags": []},
+            "labels": {"spans": [EMPTY], "unaries": [EMPTY], "tags": []}
         }
 
     @property
@@ -282,6 +238,22 @@ class PointingParser(TrainablePipe):
     def _is_initialized(self) -> bool:
         return bool(self.model.get_ref("output_layer").has_dim("nO"))
 
+    def pipe(self, stream: Iterable[Doc], *, batch_size: int = 128) -> Iterator[Doc]:
+        """Parse a stream of Docs in batches. If a batch fails, its Docs are parsed one
+        by one, so that only the bad ones go to the error handler.
+
+        stream (Iterable[Doc]): The Docs.
+        batch_size (int): Number of Docs in a batch.
+        YIELDS (Doc): The parsed Docs, in order.
+        """
+        for docs in minibatch(stream, size=batch_size):
+            try:
+                self.set_annotations(docs, self.predict(docs))
+            except Exception:
+                yield from (doc for doc in docs if self(doc) is not None)
+            else:
+                yield from docs
+
     def predict(self, docs: Iterable[Doc]) -> list[list[Parse]]:
         """Parse Docs without changing them.
 
@@ -292,7 +264,7 @@ class PointingParser(TrainablePipe):
         docs = list(docs)
         if not self._is_initialized:
             raise ValueError(_NOT_TRAINED.format(name=self.name))
-        pieces = self._cut_docs(docs)
+        pieces = cut_docs(docs, self.max_length)
         parses: list[list[Parse]] = [[] for _ in docs]
         for (doc_index, _), parts in groupby(
             zip(pieces, self._parse_pieces(docs, pieces)), lambda pair: pair[0][:2]
@@ -316,23 +288,8 @@ class PointingParser(TrainablePipe):
             set_constituents(doc, brackets)
             for words, _, tags in parses:
                 for index, tag in zip(words, tags):
-                    if self.cfg["overwrite_tags"] or not doc[index].tag:
+                    if self.overwrite_tags or not doc[index].tag:
                         doc[index].tag_ = tag
-
-    def _cut_docs(self, docs: list[Doc]) -> list[Piece]:
-        """List the words of each sentence, those of long sentences in pieces."""
-        pieces = []
-        max_length = self.cfg["max_length"]
-        for doc_index, doc in enumerate(docs):
-            if len(doc) > 1 and not doc.has_annotation("SENT_START"):
-                warnings.warn(_NO_SENTENCES, stacklevel=3)
-            for sent_index, sent in enumerate(get_sentences(doc)):
-                words = [token.i for token in sent if not token.is_space]
-                parts = _cut(doc, words, max_length)
-                if len(parts) > 1:
-                    warnings.warn(_TOO_LONG.format(max_length), stacklevel=3)
-                pieces += [Piece(doc_index, sent_index, part) for part in parts]
-        return pieces
 
     def _parse_pieces(self, docs: list[Doc], pieces: list[Piece]) -> list[Parse]:
         """Parse sentences of at most `max_length` words, those of like length
@@ -343,7 +300,7 @@ class PointingParser(TrainablePipe):
         vectors = ops.flatten(self.model.get_ref("tok2vec").predict(docs))
         first_rows = numpy.cumsum([0, *(len(doc) for doc in docs)])
         parses: dict[int, Parse] = {}
-        for batch in _batch_by_length([len(piece.words) for piece in pieces]):
+        for batch in batch_by_length(pieces):
             sentences = [pieces[i].words + first_rows[pieces[i].doc] for i in batch]
             words = self.model.get_ref("sentences").predict(
                 (vectors, [ops.asarray1i(sentence) for sentence in sentences])
@@ -359,7 +316,7 @@ class PointingParser(TrainablePipe):
         scores = self.model.get_ref("pointer").predict(encoded)
         lengths = ops.to_numpy(words.lengths).tolist()
         targets = self._decode(*scores, lengths)
-        rows = ops.asarray1i(numpy.concatenate(_to_rows(targets)))
+        rows = ops.asarray1i(count_rows(targets))
         labels, unaries = self.model.get_ref("labeller").predict((encoded, rows))
         names = self.cfg["labels"]
         label_names = _best(names["spans"], ops.to_numpy(labels))
@@ -382,7 +339,7 @@ class PointingParser(TrainablePipe):
         general = _log_softmax(ops.xp, general)
         singleton = _log_softmax(ops.xp, singleton)
         singleton = ops.xp.diagonal(singleton, axis1=1, axis2=2)
-        if self.cfg["decode_from"] == "probabilities":
+        if self.decode_from == "probabilities":
             general, singleton = ops.xp.exp(general), ops.xp.exp(singleton)
         general, singleton = ops.to_numpy(general), ops.to_numpy(singleton)
         return [
@@ -439,7 +396,7 @@ class PointingParser(TrainablePipe):
 
     def _get_batch(self, docs: list[Doc], targets: list[Target]) -> tuple:
         ops = self.model.ops
-        rows = numpy.concatenate(_to_rows([target.pointings for target in targets]))
+        rows = count_rows([target.pointings for target in targets])
         sentences = [ops.asarray1i(target.words) for target in targets]
         return docs, sentences, ops.asarray1i(rows)
 
@@ -483,18 +440,7 @@ class PointingParser(TrainablePipe):
         return loss, gradient.reshape(scores.shape)
 
     def _get_targets(self, examples: Iterable[Example]) -> list[Target]:
-        ids = {
-            kind: {label: i for i, label in enumerate(labels)}
-            for kind, labels in self.cfg["labels"].items()
-        }
-        targets = []
-        first_row = 0
-        for example in examples:
-            for gold in get_gold(example):
-                if gold is not None and len(gold.words) <= self.cfg["max_length"]:
-                    targets.append(_to_target(gold, first_row, ids))
-            first_row += len(example.predicted)
-        return targets
+        return get_targets(examples, self.cfg["labels"], self.max_length)
 
     def initialize(
         self,
@@ -514,7 +460,7 @@ class PointingParser(TrainablePipe):
         """
         validate_get_examples(get_examples, "PointingParser.initialize")
         if labels is None:
-            labels = _read_labels(get_examples(), self.name)
+            labels = read_labels(get_examples(), self.name, self.max_length)
         self._set_labels(labels)
         sample = [eg.predicted for eg in islice(get_examples(), 10)]
         rows = numpy.arange(sum(len(doc) for doc in sample))
@@ -541,105 +487,19 @@ class PointingParser(TrainablePipe):
                     self.vocab.strings.add(part)
 
 
-def _read_labels(examples: Iterable[Example], name: str) -> dict[str, list[str]]:
-    """Collect the labels of the references; warn of sentences that teach nothing."""
-    spans, unaries, tags = {EMPTY}, {EMPTY}, set()
-    annotated, lost, total = False, 0, 0
-    for example in examples:
-        reference = example.reference
-        annotated = annotated or KEY in reference.spans
-        for gold in get_gold(Example(reference, reference)):
-            if gold is not None:
-                pointings = encode(gold.constituents, len(gold.words))
-                spans.update(pointings.labels)
-                unaries.update(pointings.unaries)
-                tags.update(gold.tags)
-        fits = [gold is not None for gold in get_gold(example)]
-        total += len(fits)
-        lost += fits.count(False)
-    if not annotated:
-        raise ValueError(Errors.E143.format(name=name))
-    if lost:
-        warnings.warn(_NOT_ALIGNED.format(lost, total), stacklevel=3)
-    return {
-        "spans": sorted(spans),
-        "unaries": sorted(unaries),
-        # Without any tags, a tag head learns to set none.
-        "tags": sorted(tags - {""}) or [""],
-    }
-
-
-def _to_target(gold: Gold, first_row: int, ids: dict[str, dict[str, int]]) -> Target:
-    length = len(gold.words)
-    pointings = encode(gold.constituents, length)
-    labels = [ids["spans"].get(label, -1) for label in pointings.labels]
-    unaries = [ids["unaries"].get(label, -1) for label in pointings.unaries]
-    tags = [ids["tags"].get(tag, -1) for tag in gold.tags]
-    if length == 1:
-        labels = [-1]
-    return Target(
-        numpy.asarray(gold.words) + first_row,
-        pointings.targets,
-        numpy.asarray(labels),
-        numpy.asarray(unaries),
-        numpy.asarray(tags),
-    )
-
-
-def _to_rows(targets: list[Ids]) -> list[Ids]:
-    """Count the targets of several sentences on, as rows of one array."""
-    starts = numpy.cumsum([0, *(len(target) for target in targets)])
-    return [target + start for target, start in zip(targets, starts)]
-
-
 def _merge(parses: list[Parse]) -> Parse:
-    """Put the pieces of a sentence under one root."""
+    """Put the pieces of a sentence under one root, which takes the place of theirs."""
     if len(parses) == 1:
         return parses[0]
     words: list[int] = []
     constituents: list[Constituent] = []
     for parse in parses:
         start = len(words)
-        constituents += [(s + start, e + start, lb) for s, e, lb in parse.constituents]
+        brackets = [bracket for bracket in parse.constituents if bracket[2] != ROOT]
+        constituents += [(s + start, e + start, label) for s, e, label in brackets]
         words += parse.words
     tags = [tag for parse in parses for tag in parse.tags]
     return Parse(words, [(0, len(words), ROOT), *constituents], tags)
-
-
-def _cut(doc: Doc, words: list[int], max_length: int) -> list[list[int]]:
-    """Cut a sentence into pieces of at most `max_length` words, each after the
-    strongest punctuation in the second half of what could be its words."""
-    pieces = []
-    start = 0
-    while len(words) - start > max_length:
-        window = words[start + max_length // 2 : start + max_length]
-        ranks = [_rank(doc[i].text) for i in window]
-        best = len(ranks) - 1 - numpy.argmin(ranks[::-1])
-        end = start + max_length // 2 + int(best) + 1
-        pieces.append(words[start:end])
-        start = end
-    return pieces + ([words[start:]] if start < len(words) else [])
-
-
-def _rank(text: str) -> int:
-    for rank, marks in enumerate(CUT_MARKS):
-        if text in marks:
-            return rank
-    return len(CUT_MARKS)
-
-
-def _batch_by_length(lengths: list[int]) -> Iterator[list[int]]:
-    """Group the indices of sentences of like length."""
-    batch: list[int] = []
-    for i in sorted(range(len(lengths)), key=lengths.__getitem__):
-        padded = (len(batch) + 1) * lengths[i]
-        full = padded > MAX_BATCH_WORDS or padded * lengths[i] > MAX_BATCH_PAIRS
-        if batch and full:
-            yield batch
-            batch = []
-        batch.append(i)
-    if batch:
-        yield batch
 
 
 def _best(names: list[str], scores: NDArray) -> list[str]:

@@ -95,6 +95,19 @@ def trees() -> list[str]:
     return TREES
 
 
+@pytest.fixture
+def write(tmp_path: Path) -> Callable[..., Path]:
+    """Write a treebank of one tree a line."""
+
+    def write(*lines: str, name: str = "trees.mrg") -> Path:
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("\n".join(lines) + "\n", encoding="utf8")
+        return path
+
+    return write
+
+
 @pytest.fixture(scope="session")
 def vocab() -> Vocab:
     """A vocabulary that knows what white space is."""

@@ -11,12 +11,7 @@ from spacy.tokens import Doc, DocBin, Span, Token
 from spacy.tokens.underscore import Underscore
 
 from spacy_pointparse import NonConstituentException, install_extensions
-from spacy_pointparse.constituents import (
-    KEY,
-    get_constituents,
-    get_sentences,
-    set_constituents,
-)
+from spacy_pointparse.constituents import KEY, get_constituents, set_constituents
 from spacy_pointparse.trees import escape_word
 
 # White space at the start, inside and at the end of a sentence, and as a sentence of
@@ -85,12 +80,6 @@ def test_constituents_set_replaces_what_was_there(doc):
     set_constituents(doc, [])
     assert brackets(doc) == []
     assert doc[5]._.labels == ()
-
-
-def test_constituents_sentences(doc, vocab):
-    assert ranges(get_sentences(doc)) == [(0, 8), (8, 9), (9, 10), (10, 12)]
-    assert ranges(get_sentences(Doc(vocab, words=["a", "b"]))) == [(0, 2)]
-    assert get_sentences(Doc(vocab)) == []
 
 
 # --- getters on the Doc ---

@@ -18,7 +18,7 @@ from spacy.util import load_config, load_model_from_config
 from thinc.api import Adam, fix_random_seed
 from typer.testing import CliRunner
 
-from spacy_pointparse import pointing_parser
+from spacy_pointparse import sentences
 from spacy_pointparse.constituents import KEY
 
 OWLS = "(S (NP (NNS Owls)) (VP (VBP hoot)))"
@@ -662,8 +662,8 @@ def test_pointing_parser_batch_is_single(known, golds, bare, trees):
 def test_pointing_parser_small_batches(
     known, golds, bare, trees, monkeypatch, words, pairs
 ):
-    monkeypatch.setattr(pointing_parser, "MAX_BATCH_WORDS", words)
-    monkeypatch.setattr(pointing_parser, "MAX_BATCH_PAIRS", pairs)
+    monkeypatch.setattr(sentences, "MAX_BATCH_WORDS", words)
+    monkeypatch.setattr(sentences, "MAX_BATCH_PAIRS", pairs)
     assert parse(known, map(bare, golds)) == trees
 
 
@@ -738,8 +738,8 @@ def test_pointing_parser_fills_empty_tags_only(known, golds, bare):
 
 
 def test_pointing_parser_overwrites_tags_where_asked(trained, golds, bare, trees):
-    assert trained.get_pipe("pointing_parser").cfg["overwrite_tags"] is False
-    trained.get_pipe("pointing_parser").cfg["overwrite_tags"] = True
+    assert trained.get_pipe("pointing_parser").overwrite_tags is False
+    trained.get_pipe("pointing_parser").overwrite_tags = True
     doc = bare(golds[0])
     for token in doc:
         token.tag_ = "MINE"
@@ -748,8 +748,18 @@ def test_pointing_parser_overwrites_tags_where_asked(trained, golds, bare, trees
 
 def test_pointing_parser_overwrite_tags_is_a_setting(make_nlp):
     parser = make_nlp(overwrite_tags=True, max_length=7).get_pipe("pointing_parser")
-    assert parser.cfg["overwrite_tags"] is True
-    assert parser.cfg["max_length"] == 7
+    assert parser.overwrite_tags is True
+    assert parser.max_length == 7
+
+
+def test_pointing_parser_settings_are_not_part_of_what_is_learnt(known, make_nlp):
+    nlp = make_nlp(overwrite_tags=True, max_length=7, decode_from="probabilities")
+    parser = nlp.get_pipe("pointing_parser")
+    parser.from_bytes(known.get_pipe("pointing_parser").to_bytes())
+    assert parser.overwrite_tags is True
+    assert (parser.max_length, parser.decode_from) == (7, "probabilities")
+    assert list(parser.cfg) == ["labels"]
+    assert parser.label_data == known.get_pipe("pointing_parser").label_data
 
 
 def test_pointing_parser_parses_again(known, golds, bare, trees):
@@ -823,7 +833,7 @@ def list_pieces(doc):
 
 
 def test_pointing_parser_long_sentence_in_pieces(trained):
-    trained.get_pipe("pointing_parser").cfg["max_length"] = 100
+    trained.get_pipe("pointing_parser").max_length = 100
     words = ["tea", "and", "cups", "of", "it"] * 400
     doc = Doc(trained.vocab, words=words, sent_starts=[True, *[False] * 1999])
     with pytest.warns(UserWarning, match="more than 100 words") as caught:
@@ -851,7 +861,7 @@ def test_pointing_parser_long_sentence_in_pieces(trained):
     ],
 )
 def test_pointing_parser_around_the_limit(trained, count, pieces):
-    trained.get_pipe("pointing_parser").cfg["max_length"] = 10
+    trained.get_pipe("pointing_parser").max_length = 10
     words = ["," if i == 6 else "tea" for i in range(count)]
     starts = [True, *[False] * (count - 1)]
     doc = Doc(trained.vocab, words=words, sent_starts=starts)
@@ -866,7 +876,7 @@ def test_pointing_parser_around_the_limit(trained, count, pieces):
 
 
 def test_pointing_parser_white_space_does_not_count_to_the_limit(trained):
-    trained.get_pipe("pointing_parser").cfg["max_length"] = 2
+    trained.get_pipe("pointing_parser").max_length = 2
     words = ["tea", "\n", "\n", "cup"]
     doc = Doc(trained.vocab, words=words, sent_starts=[True, False, False, False])
     with warnings.catch_warnings():
@@ -875,26 +885,8 @@ def test_pointing_parser_white_space_does_not_count_to_the_limit(trained):
     assert leaves(doc) == ["tea", "cup"]
 
 
-@pytest.mark.parametrize(
-    "text, first_end",
-    [
-        ("a b c d ; e , f g h i", 5),  # a semicolon before a comma
-        ("a . c d e , g h i j k", 6),  # no mark in the first half
-        ("a b c d , f , h i j k", 7),  # the last of equal marks
-        ("a b c d e f g h i j k", 8),  # without any, as much as may be
-    ],
-)
-def test_pointing_parser_cuts_at_the_strongest_mark(trained, text, first_end):
-    trained.get_pipe("pointing_parser").cfg["max_length"] = 8
-    words = text.split()
-    doc = Doc(trained.vocab, words=words, sent_starts=[True, *[False] * 10])
-    with pytest.warns(UserWarning, match="more than 8 words"):
-        trained(doc)
-    assert list_pieces(doc)[0] == (0, first_end)
-
-
 def test_pointing_parser_limit_of_one_word(trained):
-    trained.get_pipe("pointing_parser").cfg["max_length"] = 1
+    trained.get_pipe("pointing_parser").max_length = 1
     doc = Doc(trained.vocab, words=["Run", "Yes"], sent_starts=[True, False])
     with pytest.warns(UserWarning, match="more than 1 words"):
         trained(doc)
@@ -908,14 +900,15 @@ def test_pointing_parser_limit_of_one_word(trained):
 def fragile(trained, monkeypatch):
     """A parser that fails on one Doc, and the failures that its handler was told."""
     parser = trained.get_pipe("pointing_parser")
-    predict = pointing_parser.PointingParser._cut_docs
+    predict = parser.predict
 
-    def cut_docs(docs):
+    def predict_or_fail(docs):
+        docs = list(docs)
         if any(doc.text.strip() == "Run" for doc in docs):
             raise RuntimeError("no running here")
-        return predict(parser, docs)
+        return predict(docs)
 
-    monkeypatch.setattr(parser, "_cut_docs", cut_docs, raising=False)
+    monkeypatch.setattr(parser, "predict", predict_or_fail)
     failures = []
 
     def handle(name, proc, docs, error):
@@ -940,10 +933,6 @@ def test_pointing_parser_other_batches_survive(fragile):
     assert failures == [(["Run"], "no running here")]
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="TrainablePipe.pipe hands the whole batch to the error handler",
-)
 def test_pointing_parser_batch_survives_its_bad_member(fragile):
     nlp, handle, failures = fragile
     nlp.set_error_handler(handle)

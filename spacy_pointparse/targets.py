@@ -1,0 +1,130 @@
+"""What gold trees teach: labels, and targets for each word."""
+
+import warnings
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import numpy
+from numpy.typing import NDArray
+from spacy.errors import Errors
+from spacy.training import Example
+
+from .alignment import Gold, get_gold
+from .constituents import KEY
+from .pointing import EMPTY, encode
+
+Ids = NDArray[numpy.intp]
+
+_TEACHES_NOTHING = (
+    "{} of {} sentences teach nothing: a bracket of the gold tree does not fit the "
+    "predicted tokens or sentences, or the sentence has more than {} words (see the "
+    "setting max_length)."
+)
+
+
+class Target(NamedTuple):
+    """What one sentence of an example teaches.
+
+    words (Ids): Row of each word among the tokens of all predicted Docs.
+        Shape (words,).
+    pointings (Ids): Word that each word points at. Shape (words,).
+    labels (Ids): Index of the label of each span, -1 if unknown. Shape (words,).
+    unaries (Ids): Index of the label of each word, -1 if unknown. Shape (words,).
+    tags (Ids): Index of the tag of each word, -1 if unknown. Shape (words,).
+    """
+
+    words: Ids
+    pointings: Ids
+    labels: Ids
+    unaries: Ids
+    tags: Ids
+
+
+def get_targets(
+    examples: Iterable[Example], labels: dict[str, list[str]], max_length: int
+) -> list[Target]:
+    """Get what the sentences of a batch teach, those left out that teach nothing.
+
+    examples (Iterable[Example]): The batch.
+    labels (Dict[str, List[str]]): The labels, as from `read_labels`.
+    max_length (int): Longest sentence to learn from, in words.
+    RETURNS (List[Target]): The targets, sentence by sentence.
+    """
+    ids = {
+        kind: {label: i for i, label in enumerate(names)}
+        for kind, names in labels.items()
+    }
+    targets = []
+    first_row = 0
+    for example in examples:
+        for gold in get_gold(example):
+            if gold is not None and len(gold.words) <= max_length:
+                targets.append(_make_target(gold, first_row, ids))
+        first_row += len(example.predicted)
+    return targets
+
+
+def read_labels(
+    examples: Iterable[Example], name: str, max_length: int
+) -> dict[str, list[str]]:
+    """Collect the labels of the references, with a warning that counts the sentences
+    that teach nothing.
+
+    examples (Iterable[Example]): All training examples.
+    name (str): Name of the component, for messages.
+    max_length (int): Longest sentence to learn from, in words.
+    RETURNS (Dict[str, List[str]]): Sorted labels of spans of several words ("spans"),
+        of single words ("unaries"), unary chains folded, and "tags".
+    RAISES (ValueError): If no reference has a parse.
+    """
+    spans, unaries, tags = {EMPTY}, {EMPTY}, set()
+    annotated, lost, total = False, 0, 0
+    for example in examples:
+        reference = example.reference
+        annotated = annotated or KEY in reference.spans
+        for gold in get_gold(Example(reference, reference)):
+            if gold is not None:
+                pointings = encode(gold.constituents, len(gold.words))
+                spans.update(pointings.labels)
+                unaries.update(pointings.unaries)
+                tags.update(gold.tags)
+        golds = list(get_gold(example))
+        total += len(golds)
+        lost += sum(gold is None or len(gold.words) > max_length for gold in golds)
+    if not annotated:
+        raise ValueError(Errors.E143.format(name=name))
+    if lost:
+        warnings.warn(_TEACHES_NOTHING.format(lost, total, max_length), stacklevel=2)
+    return {
+        "spans": sorted(spans),
+        "unaries": sorted(unaries),
+        # Without any tags, a tag head learns to set none.
+        "tags": sorted(tags - {""}) or [""],
+    }
+
+
+def count_rows(targets: list[Ids]) -> Ids:
+    """Join the targets of several sentences, counted on as rows of one array.
+
+    targets (List[Ids]): Word that each word of a sentence points at.
+    RETURNS (Ids): Row that each word of all sentences points at. Shape (words,).
+    """
+    starts = numpy.cumsum([0, *(len(target) for target in targets)])
+    return numpy.concatenate([t + start for t, start in zip(targets, starts)])
+
+
+def _make_target(gold: Gold, first_row: int, ids: dict[str, dict[str, int]]) -> Target:
+    length = len(gold.words)
+    pointings = encode(gold.constituents, length)
+    labels = [ids["spans"].get(label, -1) for label in pointings.labels]
+    unaries = [ids["unaries"].get(label, -1) for label in pointings.unaries]
+    tags = [ids["tags"].get(tag, -1) for tag in gold.tags]
+    if length == 1:
+        labels = [-1]
+    return Target(
+        numpy.asarray(gold.words) + first_row,
+        pointings.targets,
+        numpy.asarray(labels),
+        numpy.asarray(unaries),
+        numpy.asarray(tags),
+    )

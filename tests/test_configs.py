@@ -1,0 +1,119 @@
+from pathlib import Path
+
+import pytest
+import spacy
+from spacy.cli.init_config import fill_config
+from spacy.cli.train import train as spacy_train
+from spacy.util import load_config, load_model_from_config
+
+from spacy_pointparse.pointing_parser import DEFAULT_MODEL
+
+CONFIGS = Path(__file__).parents[1] / "configs"
+# Configs of a whole training; "senter" and "resume" build on a trained pipeline.
+WHOLE = ["cpu", "gpu", "gold_tags"]
+
+
+def read_config(name, **options):
+    return load_config(CONFIGS / f"{name}.cfg", **options)
+
+
+@pytest.fixture
+def run_train(trained_path, write, trees, tmp_path):
+    """Train with a config that builds on the tiny parser, for two steps."""
+
+    def run_train(name):
+        data = str(write(*trees))
+        output = tmp_path / "output"
+        overrides = {
+            "paths.train": data,
+            "paths.dev": data,
+            "paths.parser": str(trained_path),
+            "training.max_steps": 2,
+            "training.eval_frequency": 1,
+        }
+        spacy_train(CONFIGS / f"{name}.cfg", output, overrides=overrides)
+        return spacy.load(output / "model-last")
+
+    return run_train
+
+
+def test_configs_are_all_tested():
+    names = {path.stem for path in CONFIGS.glob("*.cfg")}
+    assert names == {*WHOLE, "senter", "resume"}
+
+
+@pytest.mark.parametrize("name", WHOLE)
+def test_config_is_complete(name, tmp_path):
+    path = CONFIGS / f"{name}.cfg"
+    fill_config(tmp_path / "filled.cfg", path)
+    assert (tmp_path / "filled.cfg").read_bytes() == path.read_bytes()
+
+
+@pytest.mark.parametrize("name", WHOLE)
+def test_config_builds_a_pipeline(name):
+    nlp = load_model_from_config(read_config(name, interpolate=True), auto_fill=False)
+    assert nlp.pipe_names == ["sentencizer", "pointing_parser"]
+    parser = nlp.get_pipe("pointing_parser")
+    encoder = parser.model.get_ref("encoder")
+    assert len(encoder.layers) == (2 if name == "gold_tags" else 3)
+    assert (parser.max_length, parser.overwrite_tags) == (1000, False)
+
+
+def test_config_of_the_cpu_holds_the_defaults():
+    parser = read_config("cpu")["components"]["pointing_parser"]
+    assert parser["model"] == DEFAULT_MODEL
+
+
+def test_config_of_the_gpu_differs_in_batches_only():
+    cpu, gpu = read_config("cpu"), read_config("gpu")
+    assert gpu["system"].pop("gpu_allocator") == "pytorch"
+    assert cpu["system"].pop("gpu_allocator") is None
+    for config in (cpu, gpu):
+        del config["nlp"]["batch_size"]
+        del config["training"]["batcher"]["size"]
+    assert cpu == gpu
+
+
+def test_config_of_gold_tags_reads_them():
+    config = read_config("gold_tags")
+    assert [config["corpora"][name]["gold_tags"] for name in ("train", "dev")] == [
+        True,
+        True,
+    ]
+    model = config["components"]["pointing_parser"]["model"]
+    assert model["tag_head"] is False
+    assert "TAG" in model["tok2vec"]["embed"]["attrs"]
+
+
+def test_config_of_the_senter_leaves_the_parser_as_it_is(
+    trained, run_train, trees, make_examples
+):
+    nlp = run_train("senter")
+    assert nlp.pipe_names == ["senter", "pointing_parser"]
+    before = trained.get_pipe("pointing_parser").model.to_bytes()
+    assert nlp.get_pipe("pointing_parser").model.to_bytes() == before
+    docs = [example.predicted for example in make_examples(nlp)]
+    assert [doc._.parse_string for doc in nlp.pipe(docs)] == trees
+
+    text = "The otter sleeps. Run Yes"
+    assert not trained.make_doc(text).has_annotation("SENT_START")
+    doc = nlp(text)
+    assert [token.is_sent_start for token in doc].count(None) == 0
+    assert doc[0].is_sent_start is True
+    scores = nlp.meta["performance"]
+    assert {"sents_f", "spans_constituents_f"} <= scores.keys()
+
+
+def test_config_to_resume_goes_on_from_the_parser(
+    trained, run_train, trees, make_examples
+):
+    nlp = run_train("resume")
+    assert nlp.pipe_names == ["sentencizer", "pointing_parser"]
+    parser = nlp.get_pipe("pointing_parser")
+    before = trained.get_pipe("pointing_parser")
+    assert parser.label_data == before.label_data
+    assert parser.model.to_bytes() != before.model.to_bytes()
+    # Two steps cannot have taught it the trees: it knew them.
+    assert nlp.meta["performance"]["spans_constituents_f"] == 1.0
+    docs = [example.predicted for example in make_examples(nlp)]
+    assert [doc._.parse_string for doc in nlp.pipe(docs)] == trees

@@ -1,0 +1,221 @@
+import pytest
+import spacy
+from spacy.tokens import DocBin
+
+from spacy_pointparse.convert import convert_treebank
+from spacy_pointparse.trees import TreebankError
+
+LINES = [
+    "(TOP (S (NP-SBJ (DT The) (NNS looms)) (VP (VBP hum)) (. .)))",
+    "(TOP (S (NP (PRP We)) (VP (VBD left) (NP (-LRB- -LRB-) (NN town) (-RRB- -RRB-))) "
+    "(. .)))",
+    "(TOP (NP (NNS Geese)) (. !))",
+]
+PARSES = [
+    "(S (NP (DT The) (NNS looms)) (VP (VBP hum)) (. .))",
+    "(S (NP (PRP We)) (VP (VBD left) (NP (-LRB- -LRB-) (NN town) (-RRB- -RRB-))) "
+    "(. .))",
+    "(TOP (NP (NNS Geese)) (. !))",
+]
+BROKEN = "(TOP (S (NP (NN oops)) (VP (VB"
+
+
+def parses(docs):
+    return [doc._.parse_string for doc in docs]
+
+
+def read_words(path):
+    """The first word of each Doc."""
+    docs = DocBin().from_disk(path).get_docs(spacy.blank("en").vocab)
+    return [doc[0].text for doc in docs]
+
+
+def convert(write, tmp_path, *lines, **options):
+    output = tmp_path / "out.spacy"
+    count = convert_treebank([write(*lines)], output, **options)
+    docs = list(DocBin().from_disk(output).get_docs(spacy.blank("en").vocab))
+    return count, docs
+
+
+def test_convert_counts_sentences(write, tmp_path):
+    count, docs = convert(write, tmp_path, *LINES, sentences_per_doc=2)
+    assert count == 3
+    assert [doc._.parse_string for doc in docs] == ["\n".join(PARSES[:2]), PARSES[2]]
+
+
+def test_convert_reads_several_inputs_in_order(write, tmp_path):
+    paths = [write(line, name=f"{i}.mrg") for i, line in enumerate(LINES)]
+    convert_treebank([paths[2], paths[0]], tmp_path / "out.spacy")
+    docs = DocBin().from_disk(tmp_path / "out.spacy").get_docs(spacy.blank("en").vocab)
+    assert parses(docs) == [PARSES[2], PARSES[0]]
+
+
+def test_convert_relabel_renames_phrases_but_not_tags(write, tmp_path):
+    line = "(TOP (NP (NML (NN tea) (NML cup)) (NN lid)))"
+    _, (doc,) = convert(write, tmp_path, line, relabel={"NML": "NP"})
+    assert doc._.parse_string == "(NP (NP (NN tea) (NML cup)) (NN lid))"
+
+
+def test_convert_unwrap_takes_labels_off_whole_sentences(write, tmp_path):
+    _, docs = convert(
+        write,
+        tmp_path,
+        "(TOP (CAP (TIT (S (NP (NN tea)) (VP (VBZ is))))))",
+        "(TOP (CAP (NP (NN tea)) (CAP (NP (NN cup)) (. .))))",
+        "(TOP (CAP tea))",
+        "(TOP (S (CAP (NN tea)) (VP (VBZ is))))",
+        unwrap=["CAP", "TIT"],
+    )
+    assert parses(docs) == [
+        "(S (NP (NN tea)) (VP (VBZ is)))",
+        "(TOP (NP (NN tea)) (CAP (NP (NN cup)) (. .)))",
+        "(CAP tea)",
+        "(S (CAP (NN tea)) (VP (VBZ is)))",
+    ]
+
+
+def test_convert_limit_draws_the_same_sentences_in_their_order(write, tmp_path):
+    lines = [f"(NP (NN n{i}))" for i in range(20)]
+    count, first = convert(write, tmp_path, *lines, limit=5)
+    _, second = convert(write, tmp_path, *lines, limit=5)
+    words = [int(doc[0].text[1:]) for doc in first]
+    assert count == len(words) == 5
+    assert words == sorted(words) != list(range(5))
+    assert words == [int(doc[0].text[1:]) for doc in second]
+    assert convert(write, tmp_path, *lines, limit=30)[0] == 20
+
+
+def test_convert_unwraps_before_it_relabels(write, tmp_path):
+    _, docs = convert(
+        write,
+        tmp_path,
+        "(TOP (CAP (TIT (NN tea) (NN cup))))",
+        relabel={"CAP": "TIT", "TIT": "NP"},
+        unwrap=["CAP"],
+    )
+    assert parses(docs) == ["(NP (NN tea) (NN cup))"]
+
+
+def test_convert_limit_is_of_the_split(write, tmp_path):
+    lines = [f"(NP (NN n{i}))" for i in range(40)]
+    count, docs = convert(write, tmp_path, *lines, split="test", limit=2)
+    assert count == len(docs) == 2
+    assert {doc[0].text for doc in docs} < {"n9", "n19", "n29", "n39"}
+
+
+def test_convert_skipped_trees_do_not_count(write, tmp_path):
+    with pytest.warns(UserWarning, match="skipped 1 faulty tree"):
+        count, docs = convert(write, tmp_path, LINES[0], BROKEN, on_error="skip")
+    assert count == 1
+    assert parses(docs) == PARSES[:1]
+
+
+def test_convert_passes_options_to_the_reader(write, tmp_path):
+    _, (doc,) = convert(write, tmp_path, LINES[0], keep_functions=True)
+    assert doc[0:2]._.labels == ("NP-SBJ",)
+
+
+# --- splits ---
+
+
+def test_convert_split_of_a_folder_is_a_list_of_documents(write, tmp_path):
+    for name in ("a", "b.x", "c"):
+        tree = f"(NP (NN {name[0]}))"
+        write(tree, name=f"bank/sub_{name[0]}/{name}.mrg")
+    write("c", "a", name="bank/train.txt")
+    write("b", name="bank/more.txt")
+    output = tmp_path / "out.spacy"
+    assert convert_treebank([tmp_path / "bank"], output, split="train") == 2
+    assert read_words(output) == ["c", "a"]
+    convert_treebank([tmp_path / "bank"], output, split="more")
+    assert read_words(output) == ["b"]
+
+
+def test_convert_missing_document_is_named(write, tmp_path):
+    write(LINES[0], name="bank/a.mrg")
+    write("a", "zebra", "yak", name="bank/dev.txt")
+    with pytest.raises(FileNotFoundError, match=r"2 documents.*dev\.txt.*'zebra'"):
+        convert_treebank([tmp_path / "bank"], tmp_path / "o.spacy", split="dev")
+    assert not (tmp_path / "o.spacy").exists()
+
+
+def test_convert_split_of_a_folder_is_a_file(write, tmp_path):
+    write("(NP (NN t))", name="bank/train.mrg")
+    write("(NP (NN d))", name="bank/dev.mrg")
+    output = tmp_path / "out.spacy"
+    assert convert_treebank([tmp_path / "bank"], output, split="dev") == 1
+    assert read_words(output) == ["d"]
+    with pytest.raises(FileNotFoundError, match=r"test\.mrg"):
+        convert_treebank([tmp_path / "bank"], output, split="test")
+    assert read_words(output) == ["d"]
+
+
+@pytest.mark.parametrize(
+    "split, words",
+    [
+        ("train", [*range(8), *range(10, 18), *range(20, 23)]),
+        ("dev", [8, 18]),
+        ("test", [9, 19]),
+        ("", [*range(23)]),
+    ],
+)
+def test_convert_split_of_a_file_goes_by_tens(write, tmp_path, split, words):
+    bank = write(*[f"(NP (NN n{i}))" for i in range(23)])
+    output = tmp_path / "out.spacy"
+    assert convert_treebank([bank], output, split=split) == len(words)
+    assert read_words(output) == [f"n{i}" for i in words]
+
+
+def test_convert_split_of_a_glob_goes_by_tens_through_its_files(write, tmp_path):
+    for name, start in (("a", 0), ("b", 7)):
+        lines = [f"(NP (NN n{i}))" for i in range(start, start + 7)]
+        write(*lines, name=f"{name}.mrg")
+    output = tmp_path / "out.spacy"
+    for split, words in (("dev", ["n8"]), ("test", ["n9"])):
+        convert_treebank([tmp_path / "*.mrg"], output, split=split)
+        assert read_words(output) == words
+
+
+def test_convert_without_a_split_takes_all_of_a_folder(write, tmp_path):
+    for name in ("train", "dev", "test"):
+        write(f"(NP (NN {name}))", name=f"bank/{name}.mrg")
+    output = tmp_path / "out.spacy"
+    assert convert_treebank([tmp_path / "bank"], output) == 3
+    assert sorted(read_words(output)) == ["dev", "test", "train"]
+
+
+def test_convert_unknown_split_of_a_file(write, tmp_path):
+    with pytest.raises(ValueError, match="train, dev or test, not 'gold'"):
+        convert_treebank([write(*LINES)], tmp_path / "o.spacy", split="gold")
+    assert not (tmp_path / "o.spacy").exists()
+
+
+# --- whole or not at all ---
+
+
+def test_convert_broken_tree_leaves_no_file(write, tmp_path):
+    trees = write(*LINES, BROKEN)
+    with pytest.raises(TreebankError, match="line 4"):
+        convert_treebank([trees], tmp_path / "new" / "out.spacy")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["trees.mrg"]
+
+
+def test_convert_broken_tree_leaves_the_old_file(write, tmp_path):
+    output = tmp_path / "out.spacy"
+    convert_treebank([write(LINES[0])], output)
+    before = output.read_bytes()
+    with pytest.raises(TreebankError):
+        convert_treebank([write(LINES[1], BROKEN)], output)
+    assert output.read_bytes() == before
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["out.spacy", "trees.mrg"]
+
+
+def test_convert_failed_write_leaves_no_half_file(write, tmp_path, monkeypatch):
+    def write_half(self, path):
+        path.write_bytes(b"half")
+        raise OSError("disk full")
+
+    monkeypatch.setattr(DocBin, "to_disk", write_half)
+    with pytest.raises(OSError, match="disk full"):
+        convert_treebank([write(*LINES)], tmp_path / "out.spacy")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["trees.mrg"]

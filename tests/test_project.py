@@ -1,0 +1,127 @@
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+import spacy
+from spacy.tokens import DocBin
+from weasel.cli.run import project_run
+
+from spacy_pointparse.trees import read_trees
+
+ROOT = Path(__file__).parents[1]
+TOY = ROOT / "assets" / "toy"
+STEPS = {"vars.max_steps": 3, "vars.eval_frequency": 3}
+COUNTS = {"train": 209, "dev": 22, "test": 22}
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory):
+    """A copy of the project in which a parser was trained for three steps."""
+    folder = tmp_path_factory.mktemp("project")
+    shutil.copy(ROOT / "project.yml", folder)
+    shutil.copytree(ROOT / "configs", folder / "configs")
+    shutil.copytree(TOY, folder / "assets" / "toy")
+    for command in ("convert", "train", "evaluate"):
+        run(folder, command)
+    return folder
+
+
+def run(folder, command, **settings):
+    """Run a command of the project as `spacy project run` does."""
+    project_run(folder, command, overrides={**STEPS, **settings})
+
+
+def read_docs(path):
+    return list(DocBin().from_disk(path).get_docs(spacy.blank("en").vocab))
+
+
+@pytest.mark.parametrize("split, count", COUNTS.items())
+def test_toy_treebank_is_whole(split, count):
+    assert len(list(read_trees(TOY / f"{split}.mrg", on_error="raise"))) == count
+
+
+def test_toy_treebank_has_no_sentence_twice():
+    sentences = [
+        " ".join(tree.leaves())
+        for split in COUNTS
+        for tree in read_trees(TOY / f"{split}.mrg")
+    ]
+    assert len(set(sentences)) == len(sentences) == 253
+
+
+@pytest.mark.parametrize("split, count", COUNTS.items())
+def test_project_converts_every_tree(project, split, count):
+    docs = read_docs(project / "corpus" / f"{split}.spacy")
+    assert len(docs) == count
+    trees = list(read_trees(TOY / f"{split}.mrg"))
+    assert [len(doc) for doc in docs] == [len(tree.leaves()) for tree in trees]
+    labels = [doc._.parse_trees[0].label() for doc in docs]
+    assert labels.count("S") > count / 2
+
+
+def test_project_trains_with_its_settings(project):
+    nlp = spacy.load(project / "training" / "model-best")
+    assert nlp.pipe_names == ["sentencizer", "pointing_parser"]
+    training = nlp.config["training"]
+    assert (training["max_steps"], training["eval_frequency"]) == (3, 3)
+    assert nlp.config["paths"]["train"] == "corpus/train.spacy"
+    doc = nlp("The dog sleeps. A cat sat on the chair.")
+    assert [len(tree.leaves()) for tree in doc._.parse_trees] == [4, 7]
+
+
+def read_scores(project):
+    return json.loads((project / "metrics" / "test.json").read_text())
+
+
+def test_project_evaluates_on_the_test_trees(project):
+    scores = read_scores(project)
+    assert scores.keys() >= {
+        "spans_constituents_f",
+        "spans_constituents_p",
+        "spans_constituents_r",
+        "spans_constituents_per_type",
+        "constituents_complete",
+        "constituents_crossing",
+        "constituents_rejected",
+        "constituents_tag_acc",
+        "sents_f",
+        "speed",
+    }
+    assert scores["sents_f"] == 1.0
+    # In three steps it cannot have learnt the tags.
+    assert scores["constituents_tag_acc"] < 0.9
+    assert scores["spans_constituents_f"] < 0.9
+
+
+def test_project_evaluates_with_gold_tags_where_asked(project):
+    before = read_scores(project)
+    run(project, "evaluate", **{"vars.tags": "gold-tags"})
+    scores = read_scores(project)
+    assert before["constituents_tag_acc"] < scores["constituents_tag_acc"] == 1.0
+    # With the right tags, EVALB finds the same words in both trees.
+    assert scores["constituents_rejected"] == 0
+
+
+def test_project_makes_no_other_files(project):
+    folders = {path.name for path in project.iterdir()}
+    assert folders == {
+        "project.yml",
+        "project.lock",
+        "configs",
+        "assets",
+        "corpus",
+        "training",
+        "metrics",
+        "packages",
+    }
+    assert list((project / "packages").iterdir()) == []
+    assert sorted(path.name for path in (project / "corpus").iterdir()) == [
+        "dev.spacy",
+        "test.spacy",
+        "train.spacy",
+    ]
+    assert sorted(path.name for path in (project / "training").iterdir()) == [
+        "model-best",
+        "model-last",
+    ]

@@ -1,0 +1,153 @@
+import os
+
+import pytest
+import spacy
+import torch
+from thinc.api import Adam, fix_random_seed
+
+# The model is made here: nothing is fetched.
+os.environ["HF_HUB_OFFLINE"] = "1"
+pytest.importorskip("spacy_transformers")
+
+WIDTH = 16
+
+
+@pytest.fixture(scope="module")
+def bert(trees, tmp_path_factory):
+    """The folder of a tiny BERT of random weights whose vocabulary is letters."""
+    transformers = pytest.importorskip("transformers")
+    folder = tmp_path_factory.mktemp("bert")
+    special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+    letters = sorted({char for tree in trees for char in tree.lower()} - {" "})
+    pieces = [*special, *letters, *(f"##{char}" for char in letters)]
+    (folder / "vocab.txt").write_text("\n".join(pieces) + "\n", encoding="utf8")
+    tokenizer = transformers.BertTokenizerFast(vocab_file=str(folder / "vocab.txt"))
+    tokenizer.save_pretrained(folder)
+    torch.manual_seed(0)
+    config = transformers.BertConfig(
+        vocab_size=len(pieces),
+        hidden_size=WIDTH,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        intermediate_size=32,
+        max_position_embeddings=128,
+        hidden_dropout_prob=0.0,
+        attention_probs_dropout_prob=0.0,
+    )
+    transformers.BertModel(config).save_pretrained(folder)
+    return folder
+
+
+@pytest.fixture
+def make_nlp(bert, config):
+    """Make a pipeline of the tiny BERT and a parser that listens to it."""
+
+    def make(encoders=True, tag_head=True):
+        fix_random_seed(0)
+        nlp = spacy.blank("en")
+        model = {
+            "@architectures": "spacy-transformers.TransformerModel.v3",
+            "name": str(bert),
+            "get_spans": {
+                "@span_getters": "spacy-transformers.strided_spans.v1",
+                "window": 64,
+                "stride": 48,
+            },
+            "tokenizer_config": {"use_fast": True},
+        }
+        nlp.add_pipe("transformer", config={"model": model})
+        listener = {
+            "@architectures": "spacy-transformers.TransformerListener.v1",
+            "grad_factor": 1.0,
+            "pooling": {"@layers": "reduce_mean.v1"},
+            "upstream": "*",
+        }
+        parser = {**config["model"], "tok2vec": listener, "tag_head": tag_head}
+        if not encoders:
+            parser.update(lower_encoder=None, upper_encoder=None)
+        nlp.add_pipe("pointing_parser", config={"model": parser})
+        return nlp
+
+    return make
+
+
+def train(nlp, examples, steps):
+    """Train, and list the losses of the parser step by step."""
+    fix_random_seed(0)
+    optimizer = Adam(0.005)
+    return [
+        nlp.update(examples, sgd=optimizer, losses={})["pointing_parser"]
+        for _ in range(steps)
+    ]
+
+
+def parse(nlp, lines, make_examples):
+    docs = [example.predicted for example in make_examples(nlp, lines)]
+    return [doc._.parse_string for doc in nlp.pipe(docs)]
+
+
+@pytest.fixture
+def learned(make_nlp, make_examples):
+    """The pipeline, trained until it knows the trees by heart."""
+    nlp = make_nlp()
+    examples = make_examples(nlp)
+    nlp.initialize(lambda: examples)
+    losses = train(nlp, examples, 100)
+    assert losses[-1] < losses[0] / 50
+    return nlp
+
+
+@pytest.mark.parametrize("tag_head", [True, False])
+def test_transformer_without_encoders_is_enough(make_nlp, make_examples, tag_head):
+    nlp = make_nlp(encoders=False, tag_head=tag_head)
+    examples = make_examples(nlp)
+    nlp.initialize(lambda: examples)
+    train(nlp, examples, 80)
+    scores = nlp.evaluate(make_examples(nlp))
+    assert scores["spans_constituents_f"] == 1.0
+    tags = [token.tag_ for token in nlp(make_examples(nlp)[0].predicted)]
+    assert tags == (["DT", "NN", "VBZ", "."] if tag_head else [""] * 4)
+
+
+def test_transformer_learns_from_the_parser(make_nlp, make_examples):
+    nlp = make_nlp()
+    transformer = nlp.get_pipe("transformer")
+    assert transformer.listening_components == ["pointing_parser"]
+    examples = make_examples(nlp)
+    nlp.initialize(lambda: examples)
+    before = transformer.model.to_bytes()
+    # spaCy updates the transformer with what its listeners sent in the step before.
+    train(nlp, examples, 2)
+    assert transformer.model.to_bytes() != before
+
+
+def test_transformer_pipeline_saves_all_it_knows(
+    learned, make_nlp, make_examples, trees, tmp_path
+):
+    assert parse(learned, trees, make_examples) == trees
+    copy = make_nlp().from_bytes(learned.to_bytes())
+    assert parse(copy, trees, make_examples) == trees
+    learned.to_disk(tmp_path / "model")
+    assert parse(spacy.load(tmp_path / "model"), trees, make_examples) == trees
+
+
+def test_transformer_moves_into_the_parser(learned, make_examples, trees, tmp_path):
+    learned.replace_listeners("transformer", "pointing_parser", ["model.tok2vec"])
+    learned.remove_pipe("transformer")
+    assert parse(learned, trees, make_examples) == trees
+    learned.to_disk(tmp_path / "alone")
+    alone = spacy.load(tmp_path / "alone")
+    assert alone.pipe_names == ["pointing_parser"]
+    assert parse(alone, trees, make_examples) == trees
+
+
+def test_transformer_one_by_one_is_all_at_once(learned, make_examples, trees):
+    for size in (1, 3):
+        docs = [example.predicted for example in make_examples(learned)]
+        parsed = learned.pipe(docs, batch_size=size)
+        assert [doc._.parse_string for doc in parsed] == trees
+
+
+def test_transformer_nothing_to_parse(learned):
+    docs = list(learned.pipe(["", "Yes", "\n", ""]))
+    assert [doc._.parse_string for doc in docs] == ["", "(UH Yes)", "", ""]
