@@ -71,7 +71,7 @@ def convert_cli(
     unwrap: Annotated[
         list[str], typer.Option(help="Take this label off whole sentences")
     ] = [],  # noqa: B006
-    sentences_per_doc: Annotated[int, typer.Option(help="Sentences of a Doc")] = 1,
+    sentences_per_doc: Annotated[int, typer.Option(min=1, help="Sentences of a Doc")] = 1,
     separators: Annotated[
         str, typer.Option(help="Characters that part functions from labels")
     ] = SEPARATORS,
@@ -127,7 +127,7 @@ def evaluate_cli(
         bool, typer.Option(help="Give nothing but the text: no tokens, no sentences")
     ] = False,
     sentences_per_doc: Annotated[
-        int, typer.Option(help="Sentences of a Doc made from bracketed trees")
+        int, typer.Option(min=1, help="Sentences of a Doc")
     ] = 1,
     gpu_id: Annotated[int, typer.Option(help="GPU, -1 for the CPU")] = -1,
 ) -> None:
