@@ -71,7 +71,9 @@ def convert_cli(
     unwrap: Annotated[
         list[str], typer.Option(help="Take this label off whole sentences")
     ] = [],  # noqa: B006
-    sentences_per_doc: Annotated[int, typer.Option(min=1, help="Sentences of a Doc")] = 1,
+    sentences_per_doc: Annotated[
+        int, typer.Option(min=1, help="Sentences of a Doc")
+    ] = 1,
     separators: Annotated[
         str, typer.Option(help="Characters that part functions from labels")
     ] = SEPARATORS,
