@@ -1,29 +1,20 @@
-"""Count brackets by EVALB's rules: the command's tables and the registered scorer.
+"""Count brackets by EVALB's rules, and print its tables.
 
 A bracket is a start, an end and a label, and brackets are counted as a multiset. Words
 with a deleted tag (punctuation) are left out, and so are brackets that have a deleted
 label or no word left. Files are compared sentence by sentence, word by word, as EVALB
-does it. Docs are compared character by character, so that tokens, spaces and sentences
-may differ, and the gold tags decide for both sides what is punctuation.
+does it.
 """
 
 import re
-from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from itertools import accumulate
 from pathlib import Path
-from typing import Any, NamedTuple
 
-from spacy.errors import Errors
 from spacy.scorer import PRFScore
-from spacy.tokens import Doc
-from spacy.training import Example
 
-from .constituents import KEY
-from .sentences import get_sentences
 from .trees import EMPTY_TAG, Constituent, flatten_tree, parse_trees
 
 Parse = tuple[Sequence[str], Sequence[str], Sequence[Constituent]]  # words, tags, ...
@@ -146,23 +137,23 @@ def count_brackets(gold: Parse, pred: Parse, setting: Setting) -> SentenceCounts
     """
     gold, pred = _drop_empties(gold), _drop_empties(pred)
     length = len(gold[0])
-    gold, pred = _delete_words(gold, pred, setting)
+    gold, pred = delete_words(gold, pred, setting)
     words = len(gold[0])
     if not pred[0]:
         return SentenceCounts(length, SKIPPED)
-    if message := _find_mismatch(gold[0], pred[0]):
+    if message := find_mismatch(gold[0], pred[0]):
         is_error = setting.length_errors or words == len(pred[0])
         return SentenceCounts(length, ERROR if is_error else VALID, message)
-    golds, preds = _select(gold[2], setting), _select(pred[2], setting)
+    golds, preds = select_brackets(gold[2], setting), select_brackets(pred[2], setting)
     return SentenceCounts(
         length,
         matched=(golds & preds).total(),
         gold=golds.total(),
         test=preds.total(),
-        crossing=_count_crossing(golds, preds, words),
+        crossing=count_crossing(golds, preds, words),
         words=words,
         tags=sum(a == b for a, b in zip(gold[1], pred[1])),
-        per_type=_score_types(golds, preds),
+        per_type=score_types(golds, preds),
     )
 
 
@@ -170,7 +161,7 @@ def _drop_empties(parse: Parse) -> Parse:
     return _keep_words(parse, [tag != EMPTY_TAG for tag in parse[1]])
 
 
-def _delete_words(gold: Parse, pred: Parse, setting: Setting) -> tuple[Parse, Parse]:
+def delete_words(gold: Parse, pred: Parse, setting: Setting) -> tuple[Parse, Parse]:
     golds = [tag not in setting.deleted for tag in gold[1]]
     preds = [tag not in setting.deleted for tag in pred[1]]
     if sum(golds) != sum(preds):
@@ -185,11 +176,11 @@ def _keep_words(parse: Parse, kept: Sequence[bool]) -> Parse:
     return (
         [word for word, keep in zip(words, kept) if keep],
         [tag for tag, keep in zip(tags, kept) if keep],
-        _move(constituents, list(accumulate(kept, initial=0))),
+        move_brackets(constituents, list(accumulate(kept, initial=0))),
     )
 
 
-def _move(
+def move_brackets(
     constituents: Iterable[Constituent], places: Sequence[int]
 ) -> list[Constituent]:
     """Move constituents to new places. Those with nothing left in them are dropped."""
@@ -197,14 +188,14 @@ def _move(
     return [bracket for bracket in moved if bracket[0] < bracket[1]]
 
 
-def _find_mismatch(gold: Sequence[str], pred: Sequence[str]) -> str:
+def find_mismatch(gold: Sequence[str], pred: Sequence[str]) -> str:
     if len(gold) != len(pred):
         return f"Length unmatch ({len(gold)}|{len(pred)})"
     messages = (f"Words unmatch ({a}|{b})" for a, b in zip(gold, pred) if a != b)
     return next(messages, "")
 
 
-def _select(constituents: Iterable[Constituent], setting: Setting) -> Brackets:
+def select_brackets(constituents: Iterable[Constituent], setting: Setting) -> Brackets:
     """The brackets that count, under the labels they count as. A root may have none."""
     return Counter(
         (start, end, setting.equal.get(label, label))
@@ -213,7 +204,7 @@ def _select(constituents: Iterable[Constituent], setting: Setting) -> Brackets:
     )
 
 
-def _count_crossing(gold: Brackets, pred: Brackets, size: int) -> int:
+def count_crossing(gold: Brackets, pred: Brackets, size: int) -> int:
     """Count the predicted brackets that cross some gold bracket. Of the gold brackets
     that start or end at a place, the longest is enough to know."""
     last_end, first_start = [0] * (size + 1), [size] * (size + 1)
@@ -228,7 +219,7 @@ def _count_crossing(gold: Brackets, pred: Brackets, size: int) -> int:
     )
 
 
-def _score_types(gold: Brackets, pred: Brackets) -> dict[str, PRFScore]:
+def score_types(gold: Brackets, pred: Brackets) -> dict[str, PRFScore]:
     scores: dict[str, PRFScore] = defaultdict(PRFScore)
     for (_, _, label), count in (gold & pred).items():
         scores[label].tp += count
@@ -239,7 +230,7 @@ def _score_types(gold: Brackets, pred: Brackets) -> dict[str, PRFScore]:
     return scores
 
 
-def _add_types(scores: Iterable[Mapping[str, PRFScore]]) -> dict[str, PRFScore]:
+def add_types(scores: Iterable[Mapping[str, PRFScore]]) -> dict[str, PRFScore]:
     """Add up scores by label, and order them by label."""
     totals: dict[str, PRFScore] = defaultdict(PRFScore)
     for score in scores:
@@ -309,7 +300,7 @@ class Report:
     @property
     def per_type(self) -> dict[str, PRFScore]:
         """The brackets by label, the labels in order."""
-        return _add_types(row.per_type for row in self.rows)
+        return add_types(row.per_type for row in self.rows)
 
     def table(self) -> str:
         """Print the figures as EVALB does.
@@ -383,134 +374,3 @@ def _cut(label: str, separators: str) -> str:
     if label[:1] in separators:
         return label
     return re.split(f"[{separators}]", label)[0]
-
-
-def make_constituents_scorer(setting: str = "collins") -> Callable[..., dict[str, Any]]:
-    """Make the registered scorer, `spacy-pointparse.constituents_scorer.v1`.
-
-    setting (str): "collins", "nk" or "spmrl".
-    RETURNS (Callable): `constituents_score` under that setting.
-    """
-    get_setting(setting)
-    return partial(constituents_score, setting=setting)
-
-
-def constituents_score(
-    examples: Iterable[Example], *, setting: str = "collins", **kwargs: Any
-) -> dict[str, Any]:
-    """Score the parses of Docs. References without a parse are left out, and a score
-    without gold is None.
-
-    examples (Iterable[Example]): The examples to score.
-    setting (str): "collins", "nk" or "spmrl".
-    RETURNS (dict[str, Any]): Precision, recall and F-score of the brackets, in all and
-        by label, from 0 to 1. By gold sentence: the share with all brackets right and
-        the average of crossing brackets. Tag accuracy, over the tokens common to both
-        sides without punctuation. And the number of gold sentences that EVALB itself
-        would reject, because the words left by each side's own tags differ. The last
-        two need gold tags.
-    RAISES (ValueError): If the texts of an example differ by more than white space.
-    """
-    rules = get_setting(setting)
-    scored = (eg for eg in examples if KEY in eg.reference.spans)
-    results = [_count_example(example, rules) for example in scored]
-    per_type = _add_types(scores for scores, _ in results)
-    brackets = sum(per_type.values(), PRFScore())
-    total: Counter[str] = Counter()
-    for _, counts in results:
-        total.update(counts)
-    scores = {
-        "spans_constituents_p": brackets.precision,
-        "spans_constituents_r": brackets.recall,
-        "spans_constituents_f": brackets.fscore,
-        "spans_constituents_per_type": {k: v.to_dict() for k, v in per_type.items()},
-        "constituents_complete": _divide(total["complete"], total["sentences"]),
-        "constituents_crossing": _divide(total["crossing"], total["sentences"]),
-        "constituents_tag_acc": _divide(total["tags"], total["tokens"]),
-        "constituents_rejected": total["rejected"] if total["tagged"] else None,
-    }
-    return scores if results else dict.fromkeys(scores)
-
-
-def _divide(part: int, whole: int) -> float | None:
-    return part / whole if whole else None
-
-
-class _Text(NamedTuple):
-    """A Doc without its white space.
-
-    words (list[str]): The characters of each token.
-    tags (list[str]): The tag of each token.
-    places (list[int]): How many characters lie before each token, and in all.
-    """
-
-    words: list[str]
-    tags: list[str]
-    places: list[int]
-
-    def get_parse(self, start: int, end: int) -> Parse:
-        """The words and tags that begin in a range of characters."""
-        first, last = (bisect_left(self.places, place) for place in (start, end))
-        inside = [i for i in range(first, last) if self.words[i]]
-        return [self.words[i] for i in inside], [self.tags[i] for i in inside], []
-
-
-def _read_text(doc: Doc) -> _Text:
-    words = ["".join(token.text.split()) for token in doc]
-    tags = [token.tag_ for token in doc]
-    return _Text(words, tags, list(accumulate(map(len, words), initial=0)))
-
-
-def _count_example(
-    example: Example, setting: Setting
-) -> tuple[dict[str, PRFScore], dict[str, int]]:
-    gold, pred = _read_text(example.reference), _read_text(example.predicted)
-    if "".join(gold.words) != "".join(pred.words):
-        raise ValueError(Errors.E949.format(x=pred.words[:10], y=gold.words[:10]))
-    kept = [tag not in setting.deleted for tag in gold.tags]
-    by_character = (keep for keep, word in zip(kept, gold.words) for _ in word)
-    places = list(accumulate(by_character, initial=0))
-    golds = _select(_get_brackets(example.reference, gold, places), setting)
-    preds = _select(_get_brackets(example.predicted, pred, places), setting)
-    sents = get_sentences(example.reference)
-    bounds = [(gold.places[sent.start], gold.places[sent.end]) for sent in sents]
-    starts = [places[start] for start, end in bounds if places[start] < places[end]]
-    differing = (golds - preds) + (preds - golds)
-    wrong = {bisect_right(starts, start) for start, _, _ in differing}
-    return _score_types(golds, preds), {
-        "sentences": len(starts),
-        "complete": len(starts) - len(wrong),
-        "crossing": _count_crossing(golds, preds, places[-1]),
-        **_count_tags(gold, pred, bounds, setting),
-    }
-
-
-def _get_brackets(doc: Doc, text: _Text, places: Sequence[int]) -> list[Constituent]:
-    """The brackets over the characters that are kept."""
-    spans = doc.spans.get(KEY, ())
-    constituents = ((span.start, span.end, span.label_) for span in spans)
-    return _move(constituents, [places[place] for place in text.places])
-
-
-def _count_tags(
-    gold: _Text, pred: _Text, bounds: Iterable[tuple[int, int]], setting: Setting
-) -> dict[str, int]:
-    """Count what needs gold tags: nothing, where there are none."""
-    if not any(gold.tags):
-        return {}
-    pred_tags = dict(zip(zip(pred.places, pred.places[1:]), pred.tags))
-    gold_tags = dict(zip(zip(gold.places, gold.places[1:]), gold.tags))
-    common = [
-        (tag, pred_tags[place])
-        for place, tag in gold_tags.items()
-        if place in pred_tags and place[0] < place[1]
-        if tag and tag not in setting.deleted
-    ]
-    parses = [(gold.get_parse(*ends), pred.get_parse(*ends)) for ends in bounds]
-    left = [_delete_words(*pair, setting) for pair in parses]
-    return {
-        "tagged": 1,
-        "tokens": len(common),
-        "tags": sum(a == b for a, b in common),
-        "rejected": sum(bool(_find_mismatch(a[0], b[0])) for a, b in left),
-    }

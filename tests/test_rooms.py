@@ -23,6 +23,7 @@ ROOMS = [
     "alignment",
     "targets",
     "evalb",
+    "scorer",
     "corpus",
     "pointing_parser",
     "convert",
