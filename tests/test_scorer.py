@@ -254,5 +254,5 @@ def test_scorer_pickles():
 
 
 def test_scorer_unknown_setting():
-    with pytest.raises(ValueError, match="'colins'.*collins, nk, spmrl"):
+    with pytest.raises(ValueError, match=r"'colins'.*collins, nk, spmrl"):
         make_constituents_scorer("colins")
