@@ -26,6 +26,7 @@ ROOMS = [
     "scorer",
     "corpus",
     "pointing_parser",
+    "rounding",
     "convert",
     "__main__",
 ]
@@ -35,6 +36,7 @@ KNOWN = {
     "pointing": {"numpy"},
     "network": {"torch"},
     "model": {"spacy", "thinc"},
+    "rounding": {"spacy", "thinc"},
 }
 ENTRY_POINTS = distribution("spacy-pointparse").entry_points
 

@@ -1,0 +1,36 @@
+"""Weights rounded to half precision, so that a package of them is half as large."""
+
+from collections.abc import Callable
+
+from spacy.language import Language
+from thinc.api import Model
+
+
+def create_weight_rounder() -> Callable[[Language], Language]:
+    """Create a callback that rounds all weights of a pipeline to the nearest number
+    of half precision before it is saved. They stay in single precision, with thirteen
+    bits of zero at the end of each, which a wheel (a zip file) compresses away; speed
+    and memory are unchanged. For `training.before_to_disk` of spaCy's config; training
+    goes on with the rounded weights.
+
+    RETURNS (Callable[[Language], Language]): The callback.
+    """
+    return _round_pipeline
+
+
+def _round_pipeline(nlp: Language) -> Language:
+    for _, pipe in nlp.components:
+        if isinstance(getattr(pipe, "model", None), Model):
+            _round_model(pipe.model)
+    return nlp
+
+
+def _round_model(model: Model) -> None:
+    for node in model.walk():
+        for name in node.param_names:
+            if node.has_param(name):
+                weights = node.get_param(name)
+                node.set_param(name, weights.astype("float16").astype(weights.dtype))
+        for shim in node.shims:
+            for weights in shim._model.parameters():
+                weights.data = weights.data.half().to(weights.dtype)
