@@ -5,20 +5,17 @@ from typing import Any, Literal
 
 from spacy.tokens import Doc
 from thinc.api import (
-    ArgsKwargs,
     Linear,
     Model,
-    PyTorchWrapper_v2,
     Ragged,
     chain,
     noop,
     softmax_activation,
-    torch2xp,
     with_array,
-    xp2torch,
 )
 from thinc.types import Floats2d, Floats3d, Ints1d
 
+from .fence import wrap_torch
 from .network import BiLSTM, LabelFeatures, Pointer
 
 # The words of each sentence as rows of the concatenated Docs, and the row (counted
@@ -73,8 +70,10 @@ def build_pointing_parser(
         Pointer(encoded_width, head_width, pointing)
         for head_width in (pointing_width, singleton_width)
     ]
-    pointer = Model("pointer", _forward_pointer, layers=[_wrap(head) for head in heads])
-    features = _wrap(LabelFeatures(encoded_width, label_width, labels_from))
+    pointer = Model(
+        "pointer", _forward_pointer, layers=[wrap_torch(head) for head in heads]
+    )
+    features = wrap_torch(LabelFeatures(encoded_width, label_width, labels_from))
     span_labels, unary_labels = Linear(nI=label_width), Linear(nI=label_width)
     labeller = Model(
         "labeller", _forward_labeller, layers=[features, span_labels, unary_labels]
@@ -110,7 +109,7 @@ def build_bilstm_encoder(
     """
     if width % 2:
         raise ValueError(f"The width of a BiLSTM must be even, but is {width}.")
-    layer = _wrap(BiLSTM(input_width, width, depth))
+    layer = wrap_torch(BiLSTM(input_width, width, depth))
     return Model(
         "bilstm",
         _forward_encoder_layer,
@@ -154,48 +153,6 @@ def _build_tag_head(width: int) -> Model[Floats2d, tuple[Floats2d, Floats2d]]:
     """Predict tags, and add their embedding, weighted by probability, to the words."""
     layers = [Linear(nI=width), softmax_activation(), Linear(nO=width)]
     return Model("tag_head", _forward_tag_head, layers=layers)
-
-
-def _wrap(module: Any) -> Model:
-    """Wrap a torch module that takes `(words, rows, dropout)`, rows being lengths or
-    indices. The rate comes with each call: a rate fixed in the module would be out of
-    reach of the training config."""
-    wrapper = PyTorchWrapper_v2(
-        module, convert_inputs=_to_torch, convert_outputs=_from_torch
-    )
-    wrapper.attrs["dropout_rate"] = 0.0
-    return wrapper
-
-
-def _to_torch(
-    model: Model, inputs: tuple[Floats2d, Ints1d], is_train: bool
-) -> tuple[ArgsKwargs, Callable]:
-    words, rows = inputs
-    tensor = xp2torch(words, requires_grad=is_train)
-    args = (tensor, xp2torch(rows.astype("int64")))
-    dropout = model.attrs["dropout_rate"] if is_train else 0.0
-
-    def get_d_words(d_inputs: ArgsKwargs) -> Floats2d:
-        return torch2xp(d_inputs.args[0])
-
-    return ArgsKwargs(args=args, kwargs={"dropout": dropout}), get_d_words
-
-
-def _from_torch(
-    model: Model, inputs_and_outputs: tuple[Any, Any], is_train: bool
-) -> tuple[Any, Callable]:
-    _, outputs = inputs_and_outputs
-    several = isinstance(outputs, tuple)
-    tensors = outputs if several else (outputs,)
-    arrays = tuple(torch2xp(tensor) for tensor in tensors)
-
-    def to_torch_grads(d_arrays: Any) -> ArgsKwargs:
-        grads = d_arrays if several else (d_arrays,)
-        return ArgsKwargs(
-            args=(tensors,), kwargs={"grad_tensors": [xp2torch(grad) for grad in grads]}
-        )
-
-    return (arrays if several else arrays[0]), to_torch_grads
 
 
 def _forward_sentences(

@@ -7,6 +7,7 @@ from spacy.cli.train import train as spacy_train
 from spacy.util import load_config, load_model_from_config
 
 from spacy_pointparse.pointing_parser import DEFAULT_MODEL
+from spacy_pointparse.rounding import create_weight_rounder
 
 CONFIGS = Path(__file__).parents[1] / "configs"
 # Configs of a whole training; "senter" and "resume" build on a trained pipeline.
@@ -85,12 +86,13 @@ def test_config_of_gold_tags_reads_them():
     assert "TAG" in model["tok2vec"]["embed"]["attrs"]
 
 
-def test_config_of_the_senter_leaves_the_parser_as_it_is(
+def test_config_of_the_senter_rounds_the_parser_and_does_no_more(
     trained, run_train, trees, make_examples
 ):
     nlp = run_train("senter")
     assert nlp.pipe_names == ["senter", "pointing_parser"]
-    before = trained.get_pipe("pointing_parser").model.to_bytes()
+    round_weights = create_weight_rounder()
+    before = round_weights(trained).get_pipe("pointing_parser").model.to_bytes()
     assert nlp.get_pipe("pointing_parser").model.to_bytes() == before
     docs = [example.predicted for example in make_examples(nlp)]
     assert [doc._.parse_string for doc in nlp.pipe(docs)] == trees

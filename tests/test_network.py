@@ -6,7 +6,7 @@ from torch import nn
 from torch.autograd import gradcheck
 from torch.testing import assert_close
 
-from spacy_pointparse.network import BiLSTM, LabelFeatures, Pointer
+from spacy_pointparse.network import BiLSTM, CharacterLSTM, LabelFeatures, Pointer
 from spacy_pointparse.network.padding import pad
 
 WIDTH = 6
@@ -203,3 +203,14 @@ def test_pointer_drops_whole_queries_and_keys_of_width_one():
     assert 0 < queries.sum() < 30
     assert 0 < keys.sum() < 30
     assert_close(dropped, 4 * plain * queries[:, None] * keys)
+
+
+def test_character_lstm_joins_the_last_state_of_each_direction():
+    module = CharacterLSTM(rows=9, character_width=WIDTH, width=8)
+    characters = torch.tensor([1, 5, 8, 2, 0, 3, 3, 4, 7])
+    vectors = module(characters, torch.tensor(LENGTHS))
+    left, right = module.encode.forwards[0], module.encode.backwards[0]
+    for vector, word in zip(vectors, characters.split(LENGTHS)):
+        embedded = module.embed(word)[None]
+        ends = [left(embedded)[0][0, -1], right(embedded.flip(1))[0][0, -1]]
+        assert_close(vector, torch.cat(ends))

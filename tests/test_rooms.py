@@ -17,6 +17,8 @@ ROOMS = [
     "trees",
     "pointing",
     "network",
+    "fence",
+    "embeddings",
     "model",
     "sentences",
     "constituents",
@@ -35,6 +37,8 @@ KNOWN = {
     "trees": {"nltk"},
     "pointing": {"numpy"},
     "network": {"torch"},
+    "fence": {"thinc"},
+    "embeddings": {"numpy", "spacy", "thinc"},
     "model": {"spacy", "thinc"},
     "rounding": {"spacy", "thinc"},
 }

@@ -1,6 +1,7 @@
 """The torch modules: tensors in, tensors out."""
 
+from .characters import CharacterLSTM
 from .encoders import BiLSTM
 from .heads import LabelFeatures, Pointer
 
-__all__ = ["BiLSTM", "LabelFeatures", "Pointer"]
+__all__ = ["BiLSTM", "CharacterLSTM", "LabelFeatures", "Pointer"]

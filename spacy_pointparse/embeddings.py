@@ -1,0 +1,140 @@
+"""Layers that embed the tokens of Docs, alone or summed."""
+
+from collections.abc import Callable
+
+import numpy
+from spacy.attrs import ORTH
+from spacy.tokens import Doc
+from thinc.api import Linear, Model, chain
+from thinc.types import Floats2d, Ints1d
+
+from .fence import wrap_torch
+from .network import CharacterLSTM
+
+Tok2Vec = Model[list[Doc], list[Floats2d]]
+
+
+def build_character_lstm(
+    width: int, rows: int = 500, character_width: int = 64, max_length: int = 20
+) -> Tok2Vec:
+    """Build a layer that reads each word with a bidirectional character LSTM, each
+    distinct word of a batch once (Kitaev and Klein, 2018; section 3.1 of the paper).
+
+    width (int): Width of the vectors, both directions together.
+    rows (int): Number of character embeddings: a code point has the row that is left
+        when it is divided by this.
+    character_width (int): Width of the character embeddings.
+    max_length (int): Characters read of a word; of a longer one, the first and the
+        last half of these.
+    RETURNS (Model[List[Doc], List[Floats2d]]): The layer.
+    """
+    layer = chain(
+        wrap_torch(CharacterLSTM(rows, character_width, width)),
+        Linear(nO=width, nI=width),
+    )
+    attrs = {"rows": rows, "max_length": max_length}
+    return Model(
+        "character_lstm",
+        _forward_characters,
+        init=_init_characters,
+        layers=[layer],
+        dims={"nO": width},
+        attrs=attrs,
+    )
+
+
+def build_sum(*layers: Tok2Vec) -> Tok2Vec:
+    """Build a layer that sums the vectors of several.
+
+    *layers (Model[List[Doc], List[Floats2d]]): The layers, all of one width.
+    RETURNS (Model[List[Doc], List[Floats2d]]): Their sum.
+    RAISES (ValueError): When initialised, if their widths differ.
+    """
+    return Model("sum", _forward_sum, init=_init_sum, layers=list(layers))
+
+
+def _forward_characters(
+    model: Tok2Vec, docs: list[Doc], is_train: bool
+) -> tuple[list[Floats2d], Callable]:
+    ops = model.ops
+    lengths = [len(doc) for doc in docs]
+    words, indices = _count_words(docs)
+    if not words:
+        empty = [ops.alloc2f(0, model.get_dim("nO")) for _ in docs]
+        return empty, lambda d_vectors: docs
+    characters, word_lengths = _read_characters(
+        words, model.attrs["rows"], model.attrs["max_length"]
+    )
+    inputs = (ops.asarray1i(characters), ops.asarray1i(word_lengths))
+    types, backprop_types = model.layers[0](inputs, is_train=is_train)
+    rows = ops.asarray1i(indices)
+
+    def backprop(d_vectors: list[Floats2d]) -> list[Doc]:
+        d_types = ops.alloc2f(*types.shape)
+        ops.scatter_add(d_types, rows, ops.flatten(d_vectors))
+        backprop_types(d_types)
+        return docs
+
+    return ops.unflatten(types[rows], ops.asarray1i(lengths)), backprop
+
+
+def _count_words(docs: list[Doc]) -> tuple[list[str], list[int]]:
+    """The distinct words of Docs, and the place of each token's word among them."""
+    words: dict[str, int] = {}
+    indices = []
+    for doc in docs:
+        strings = doc.vocab.strings
+        places = {
+            key: words.setdefault(strings[key], len(words))
+            for key in dict.fromkeys(doc.to_array(ORTH).tolist())
+        }
+        indices += [places[key] for key in doc.to_array(ORTH).tolist()]
+    return list(words), indices
+
+
+def _read_characters(
+    words: list[str], rows: int, max_length: int
+) -> tuple[Ints1d, list[int]]:
+    """Rows of the characters of all words, and their number in each."""
+    half = max_length // 2
+    words = [
+        word if len(word) <= max_length else word[:half] + word[-half:]
+        for word in words
+    ]
+    code_points = "".join(words).encode("utf-32-le")
+    characters = numpy.frombuffer(code_points, dtype="uint32") % rows
+    return characters.astype("int32"), [len(word) for word in words]
+
+
+def _init_characters(
+    model: Tok2Vec, X: list[Doc] | None = None, Y: list[Floats2d] | None = None
+) -> None:
+    model.layers[0].layers[1].initialize()
+
+
+def _forward_sum(
+    model: Tok2Vec, docs: list[Doc], is_train: bool
+) -> tuple[list[Floats2d], Callable]:
+    outputs = [layer(docs, is_train=is_train) for layer in model.layers]
+    vectors, backprops = zip(*outputs)
+
+    def backprop(d_vectors: list[Floats2d]) -> list[Doc]:
+        for backprop_layer in backprops:
+            backprop_layer(d_vectors)
+        return docs
+
+    return [sum(parts[1:], parts[0]) for parts in zip(*vectors)], backprop
+
+
+def _init_sum(
+    model: Tok2Vec, X: list[Doc] | None = None, Y: list[Floats2d] | None = None
+) -> None:
+    for layer in model.layers:
+        layer.initialize(X=X, Y=Y)
+    if X:
+        widths = [layer.predict(X)[0].shape[1] for layer in model.layers]
+        if len(set(widths)) > 1:
+            raise ValueError(
+                f"Layers that are summed must have one width, but have {widths}: set "
+                "`width` of each to the same number."
+            )

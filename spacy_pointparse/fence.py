@@ -1,0 +1,50 @@
+"""The fence between thinc and torch."""
+
+from collections.abc import Callable
+from typing import Any
+
+from thinc.api import ArgsKwargs, Model, PyTorchWrapper_v2, torch2xp, xp2torch
+from thinc.types import Floats2d, Ints1d
+
+
+def wrap_torch(module: Any) -> Model:
+    """Wrap a torch module that takes `(words, rows, dropout)`, rows being lengths or
+    indices. The rate comes with each call: a rate fixed in the module would be out of
+    reach of the training config."""
+    wrapper = PyTorchWrapper_v2(
+        module, convert_inputs=_to_torch, convert_outputs=_from_torch
+    )
+    wrapper.attrs["dropout_rate"] = 0.0
+    return wrapper
+
+
+def _to_torch(
+    model: Model, inputs: tuple[Floats2d, Ints1d], is_train: bool
+) -> tuple[ArgsKwargs, Callable]:
+    words, rows = inputs
+    learns = is_train and words.dtype.kind == "f"
+    tensor = xp2torch(words, requires_grad=learns)
+    args = (tensor, xp2torch(rows.astype("int64")))
+    dropout = model.attrs["dropout_rate"] if is_train else 0.0
+
+    def get_d_words(d_inputs: ArgsKwargs) -> Floats2d | None:
+        return torch2xp(d_inputs.args[0]) if learns else None
+
+    return ArgsKwargs(args=args, kwargs={"dropout": dropout}), get_d_words
+
+
+def _from_torch(
+    model: Model, inputs_and_outputs: tuple[Any, Any], is_train: bool
+) -> tuple[Any, Callable]:
+    _, outputs = inputs_and_outputs
+    several = isinstance(outputs, tuple)
+    tensors = outputs if several else (outputs,)
+    arrays = tuple(torch2xp(tensor) for tensor in tensors)
+
+    def to_torch_grads(d_arrays: Any) -> ArgsKwargs:
+        grads = d_arrays if several else (d_arrays,)
+        return ArgsKwargs(
+            args=(tensors,), kwargs={"grad_tensors": [xp2torch(grad) for grad in grads]}
+        )
+
+    return (arrays if several else arrays[0]), to_torch_grads

@@ -1,0 +1,124 @@
+import numpy
+import pytest
+from numpy.testing import assert_allclose
+from spacy.tokens import Doc
+from spacy.util import registry
+from spacy.vocab import Vocab
+from thinc.api import Model, fix_random_seed
+
+WIDTH = 6
+
+
+def build(name, *layers, **settings):
+    return registry.architectures.get(f"spacy-pointparse.{name}.v1")(
+        *layers, **settings
+    )
+
+
+def make_docs(*texts):
+    return [Doc(Vocab(), words=text.split(" ") if text else []) for text in texts]
+
+
+@pytest.fixture
+def characters():
+    fix_random_seed(0)
+    return build("CharacterLSTM", width=WIDTH, character_width=4).initialize()
+
+
+def embed(model, *texts):
+    return model.predict(make_docs(*texts))
+
+
+def test_word_has_the_same_vector_wherever_it_stands(characters):
+    first, second, third = embed(characters, "an owl saw an owl", "", "owl")
+    assert [len(vectors) for vectors in (first, second, third)] == [5, 0, 1]
+    assert first.shape[1] == WIDTH
+    numpy.testing.assert_array_equal(first[[0, 1]], first[[3, 4]])
+    assert_allclose(first[1], third[0], rtol=1e-5)
+    assert_allclose(embed(characters, "owl")[0][0], third[0], rtol=1e-5)
+
+
+def test_every_character_and_its_place_count(characters):
+    vectors = embed(characters, "owl owls Owl wol 猫")[0]
+    gaps = numpy.abs(vectors[:, None] - vectors[None]).max(axis=2)
+    assert (gaps[~numpy.eye(5, dtype=bool)] > 1e-4).all()
+
+
+def test_long_word_is_read_at_its_two_ends(characters):
+    a, b, c = "x" * 10 + "y" * 10, "x" * 10 + "z" * 4000 + "y" * 10, "x" * 11 + "y" * 10
+    vectors = embed(characters, f"{a} {b} {c} {a}y")[0]
+    numpy.testing.assert_array_equal(vectors[0], vectors[1])
+    assert_allclose(vectors[0], vectors[2], rtol=1e-5)
+    other = embed(characters, "x" * 9 + "y" * 11)[0][0]
+    assert numpy.abs(other - vectors[0]).max() > 1e-4
+
+
+@pytest.mark.parametrize("texts", [[], [""], ["", ""]])
+def test_no_words_are_embedded_as_none(characters, texts):
+    vectors, backprop = characters.begin_update(make_docs(*texts))
+    assert [array.shape for array in vectors] == [(0, WIDTH)] * len(texts)
+    backprop(vectors)
+
+
+def test_gradient_of_repeated_words_adds_up(characters):
+    def get_gradient(*texts):
+        vectors, backprop = characters.begin_update(make_docs(*texts))
+        backprop([numpy.ones_like(array) for array in vectors])
+        shim = characters.layers[0].layers[0].shims[0]
+        gradient = shim._model.embed.weight.grad.numpy().copy()
+        shim._model.zero_grad()
+        return gradient
+
+    twice = get_gradient("owl", "owl")
+    assert numpy.abs(twice).max() > 0
+    assert_allclose(twice, 2 * get_gradient("owl"), rtol=1e-4, atol=1e-7)
+
+
+def test_characters_survive_bytes(characters):
+    fix_random_seed(1)
+    other = build("CharacterLSTM", width=WIDTH, character_width=4)
+    other.initialize().from_bytes(characters.to_bytes())
+    expected, found = (embed(model, "an owl")[0] for model in (characters, other))
+    numpy.testing.assert_array_equal(found, expected)
+
+
+def make_constant(value, width=WIDTH):
+    """A layer whose vectors hold one value, and that keeps the gradient it gets."""
+
+    def forward(model, docs, is_train):
+        def backprop(d_vectors):
+            model.attrs["gradient"] = d_vectors
+            return docs
+
+        return [numpy.full((len(doc), width), value, dtype="f") for doc in docs], (
+            backprop
+        )
+
+    return Model("constant", forward)
+
+
+def test_sum_adds_its_layers_and_hands_each_the_gradient():
+    layers = [make_constant(1), make_constant(10), make_constant(100)]
+    docs = make_docs("an owl", "", "owl")
+    vectors, backprop = build("Sum", *layers).initialize(X=docs).begin_update(docs)
+    assert [array.tolist() for array in vectors] == [
+        [[111] * WIDTH] * 2,
+        [],
+        [[111] * WIDTH],
+    ]
+    gradient = [array + 1 for array in vectors]
+    assert backprop(gradient) is docs
+    assert all(layer.attrs["gradient"] is gradient for layer in layers)
+
+
+def test_sum_leaves_the_vectors_of_its_layers_alone():
+    kept = numpy.ones((2, WIDTH), dtype="f")
+    layer = Model("kept", lambda model, docs, is_train: ([kept], lambda d: docs))
+    build("Sum", layer, make_constant(5)).predict(make_docs("an owl"))
+    assert (kept == 1).all()
+
+
+def test_sum_refuses_different_widths():
+    layers = [make_constant(1), make_constant(1, width=3)]
+    with pytest.raises(ValueError, match=r"\[6, 3\]"):
+        build("Sum", *layers).initialize(X=make_docs("owl"))
