@@ -16,7 +16,7 @@ from thinc.api import (
 from thinc.types import Floats2d, Floats3d, Ints1d
 
 from .fence import wrap_torch
-from .network import BiLSTM, LabelFeatures, Pointer
+from .network import BiLSTM, LabelFeatures, Pointer, SelfAttention
 
 # The words of each sentence as rows of the concatenated Docs, and the row (counted
 # within all these words) of the word that each word points at.
@@ -33,10 +33,10 @@ def build_pointing_parser(
     width: int = 128,
     tag_head: bool = True,
     pointing: Literal["biaffine", "dot"] = "biaffine",
-    pointing_width: int = 200,
+    pointing_width: int = 250,
     singleton_width: int = 64,
     labels_from: Literal["ends", "word"] = "ends",
-    label_width: int = 200,
+    label_width: int = 250,
 ) -> Model[Batch, Scores]:
     """Build the model of "Efficient Constituency Parsing by Pointing" (Nguyen et al.,
     ACL 2020): a sentence encoder and four heads that share nothing else.
@@ -109,12 +109,55 @@ def build_bilstm_encoder(
     """
     if width % 2:
         raise ValueError(f"The width of a BiLSTM must be even, but is {width}.")
-    layer = wrap_torch(BiLSTM(input_width, width, depth))
+    return _wrap_encoder("bilstm", BiLSTM(input_width, width, depth))
+
+
+def build_self_attentive_encoder(
+    input_width: int,
+    width: int = 1024,
+    depth: int = 8,
+    heads: int = 8,
+    key_width: int = 64,
+    feedforward_width: int = 2048,
+    max_length: int = 1000,
+) -> Model[Ragged, Ragged]:
+    """Build the paper's encoder of sentences: self-attention in which content and
+    position are factored, in the attention and in the feed-forward layers (Kitaev and
+    Klein, 2018). The defaults are the paper's.
+
+    input_width (int): Width of the incoming word vectors.
+    width (int): Width of the outgoing ones, half content and half position.
+    depth (int): Number of layers; 2 are enough on top of a transformer.
+    heads (int): Attention heads in each layer.
+    key_width (int): Width of queries, keys and values of each head.
+    feedforward_width (int): Inner width of the feed-forward layers.
+    max_length (int): Number of positions that are told apart; words beyond share the
+        last one.
+    RETURNS (Model[Ragged, Ragged]): The encoder: one row a word, one length a
+        sentence, `(words, input_width)` to `(words, width)`.
+    RAISES (ValueError): If a width that is halved is odd.
+    """
+    for name, value in (
+        ("width", width),
+        ("key_width", key_width),
+        ("feedforward_width", feedforward_width),
+    ):
+        if value % 2:
+            raise ValueError(
+                f"The {name} of a self-attentive encoder must be even, but is {value}."
+            )
+    module = SelfAttention(
+        input_width, width, depth, heads, key_width, feedforward_width, max_length
+    )
+    return _wrap_encoder("self_attention", module)
+
+
+def _wrap_encoder(name: str, module: BiLSTM | SelfAttention) -> Model[Ragged, Ragged]:
     return Model(
-        "bilstm",
+        name,
         _forward_encoder_layer,
-        layers=[layer],
-        dims={"nI": input_width, "nO": width},
+        layers=[wrap_torch(module)],
+        dims={"nI": module.input_width, "nO": module.width},
     )
 
 

@@ -35,10 +35,10 @@ DEFAULT_CONFIG = """
 width = 128
 tag_head = true
 pointing = "biaffine"
-pointing_width = 200
+pointing_width = 250
 singleton_width = 64
 labels_from = "ends"
-label_width = 200
+label_width = 250
 
 [model.tok2vec]
 @architectures = "spacy.Tok2Vec.v2"
@@ -47,7 +47,7 @@ label_width = 200
 @architectures = "spacy.MultiHashEmbed.v2"
 width = 128
 attrs = ["NORM", "PREFIX", "SUFFIX", "SHAPE"]
-rows = [5000, 500, 2500, 1000]
+rows = [15000, 1000, 5000, 2500]
 include_static_vectors = false
 
 [model.tok2vec.encode]
@@ -60,14 +60,14 @@ maxout_pieces = 3
 [model.lower_encoder]
 @architectures = "spacy-pointparse.BiLSTM.v1"
 input_width = 128
-width = 400
+width = 320
 depth = 1
 
 [model.upper_encoder]
 @architectures = "spacy-pointparse.BiLSTM.v1"
-input_width = 400
-width = 400
-depth = 1
+input_width = 320
+width = 320
+depth = 2
 """
 DEFAULT_MODEL = Config().from_str(DEFAULT_CONFIG)["model"]
 

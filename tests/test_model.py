@@ -21,11 +21,21 @@ CAT = ["A", "grey", "cat", "sleeps", "under", "the", "table"]
 FISH = ["She", "never", "ate", "fish"]
 DOCS = [SHORT, [CAT], [FISH]]
 COUNTS = (5, 3, 4)  # of span labels, unary labels, tags
+ATTENTION = {
+    "@architectures": "spacy-pointparse.SelfAttention.v1",
+    "input_width": 6,
+    "width": 10,
+    "depth": 2,
+    "heads": 2,
+    "key_width": 4,
+    "feedforward_width": 12,
+}
 VARIANTS = {
     "default": {},
     "no_tags": {"tag_head": False},
     "no_encoders": {"lower_encoder": None, "upper_encoder": None},
     "no_upper": {"upper_encoder": None},
+    "self_attention": {"lower_encoder": None, "upper_encoder": ATTENTION},
     "deep_upper_only": {"lower_encoder": None, "upper_encoder": (6, 8, 2)},
     "paper_heads": {"tag_head": False, "labels_from": "word", "pointing": "dot"},
 }
@@ -37,8 +47,8 @@ def build(config):
 
 
 def make_encoder(shape):
-    if shape is None:
-        return None
+    if not isinstance(shape, tuple):
+        return shape
     sizes = dict(zip(("input_width", "width", "depth"), shape))
     return {"@architectures": "spacy-pointparse.BiLSTM.v1", **sizes}
 
@@ -146,6 +156,8 @@ def test_default_model():
         ({"upper_encoder": (6, 8, 1)}, "upper_encoder .* width 6 but gets 8: .* to 8"),
         ({"lower_encoder": None}, "upper_encoder .* width 8 but gets 6: .* to 6"),
         ({"lower_encoder": (6, 7, 1)}, "must be even, but is 7"),
+        ({"upper_encoder": {**ATTENTION, "width": 7}}, "width of .* even, but is 7"),
+        ({"upper_encoder": {**ATTENTION, "key_width": 5}}, "key_width .* but is 5"),
     ],
 )
 def test_widths_that_do_not_fit(options, problem):

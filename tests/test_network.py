@@ -6,7 +6,13 @@ from torch import nn
 from torch.autograd import gradcheck
 from torch.testing import assert_close
 
-from spacy_pointparse.network import BiLSTM, CharacterLSTM, LabelFeatures, Pointer
+from spacy_pointparse.network import (
+    BiLSTM,
+    CharacterLSTM,
+    LabelFeatures,
+    Pointer,
+    SelfAttention,
+)
 from spacy_pointparse.network.padding import pad
 
 WIDTH = 6
@@ -28,6 +34,10 @@ def make_words(dtype=torch.float32):
 MODULES = {
     "bilstm1": (partial(BiLSTM, WIDTH, 8, 1), torch.tensor(LENGTHS)),
     "bilstm2": (partial(BiLSTM, WIDTH, 8, 2), torch.tensor(LENGTHS)),
+    "attention": (
+        partial(SelfAttention, WIDTH, 8, 2, 2, 4, 12, 4),
+        torch.tensor(LENGTHS),
+    ),
     "biaffine": (partial(Pointer, WIDTH, 4, "biaffine"), torch.tensor(LENGTHS)),
     "dot": (partial(Pointer, WIDTH, 4, "dot"), torch.tensor(LENGTHS)),
     "ends": (partial(LabelFeatures, WIDTH, 4, "ends"), TARGETS),
@@ -51,14 +61,20 @@ def test_pad_lays_out_one_sentence_a_row():
 @every_module
 def test_module_shapes(make, rows):
     shapes = [tuple(out.shape) for out in as_tuple(make()(make_words(), rows))]
-    expected = {BiLSTM: [(9, 8)], Pointer: [(3, 5, 5)], LabelFeatures: [(9, 4)] * 2}
+    expected = {
+        BiLSTM: [(9, 8)],
+        SelfAttention: [(9, 8)],
+        Pointer: [(3, 5, 5)],
+        LabelFeatures: [(9, 4)] * 2,
+    }
     assert shapes == expected[type(make())]
 
 
-@pytest.mark.parametrize("depth", [1, 2])
-def test_bilstm_of_a_sentence_is_that_of_the_batch(depth):
-    words, lengths = make_words(), torch.tensor(LENGTHS)
-    encoder = BiLSTM(WIDTH, 8, depth)
+@pytest.mark.parametrize("name", ["bilstm1", "bilstm2", "attention"])
+def test_encoded_sentence_is_that_of_the_batch(name):
+    words = make_words()
+    make, lengths = MODULES[name]
+    encoder = make()
     together = encoder(words, lengths).split(LENGTHS)
     for sentence, expected in zip(words.split(LENGTHS), together):
         alone = encoder(sentence, torch.tensor([len(sentence)]))
@@ -90,10 +106,12 @@ def test_bilstm_is_the_one_of_torch(depth):
     assert_close(ours(sentence, torch.tensor([7])), expected[0], atol=1e-6, rtol=0)
 
 
-def test_bilstm_sees_the_whole_sentence_and_no_other():
+@pytest.mark.parametrize("name", ["bilstm1", "attention"])
+def test_encoder_sees_the_whole_sentence_and_no_other(name):
     words = make_words().requires_grad_()
-    encoded = BiLSTM(WIDTH, 8, 1)(words, torch.tensor(LENGTHS))
-    encoded[4].sum().backward()  # the first word of the last sentence
+    make, lengths = MODULES[name]
+    encoded = make()(words, lengths)
+    encoded[4].square().sum().backward()  # the first word of the last sentence
     reached = words.grad.abs().sum(dim=1) > 0
     assert reached.tolist() == [False] * 4 + [True] * 5
 
@@ -214,3 +232,45 @@ def test_character_lstm_joins_the_last_state_of_each_direction():
         embedded = module.embed(word)[None]
         ends = [left(embedded)[0][0, -1], right(embedded.flip(1))[0][0, -1]]
         assert_close(vector, torch.cat(ends))
+
+
+def attend_by_hand(layer, content, position):
+    """One layer of one sentence, with content and position written apart."""
+    heads, widths = layer.heads, (content.shape[1], position.shape[1])
+    keys, values = [], []
+    for half, vectors in enumerate((content, position)):
+        projected = layer.attend.layers[half](vectors)
+        query, key, value = projected.view(len(vectors), 3, heads, -1).unbind(1)
+        keys.append(torch.einsum("ihk,jhk->hij", query, key))
+        values.append(value)
+    scale = (2 * values[0].shape[-1]) ** 0.5
+    weights = ((keys[0] + keys[1]) / scale).softmax(dim=-1)
+    mixed = [
+        mix(torch.einsum("hij,jhk->ihk", weights, value).flatten(1))
+        for mix, value in zip(layer.mix.layers, values)
+    ]
+    words = layer.norms[0](torch.cat([content, position], 1) + torch.cat(mixed, 1))
+    inner = [
+        contract(expand(half).relu())
+        for expand, contract, half in zip(
+            layer.expand.layers, layer.contract.layers, words.split(widths, 1)
+        )
+    ]
+    return layer.norms[1](words + torch.cat(inner, 1))
+
+
+def test_self_attention_factors_content_and_position():
+    encoder = SelfAttention(WIDTH, 8, 2, 2, 4, 12, 9)
+    sentence = torch.randn(5, WIDTH)
+    positions = encoder.positions(torch.arange(5))
+    words = encoder.norm(torch.cat([encoder.content(sentence), positions], 1))
+    for layer in encoder.layers:
+        words = attend_by_hand(layer, *words.split(4, 1))
+    assert_close(encoder(sentence, torch.tensor([5])), words, atol=1e-5, rtol=0)
+
+
+def test_words_beyond_the_last_position_share_it():
+    encoder = SelfAttention(WIDTH, 8, 1, 2, 4, 12, 3)
+    encoded = encoder(torch.ones(6, WIDTH), torch.tensor([6]))
+    assert_close(encoded[2:], encoded[2].expand(4, -1))
+    assert (encoded[1] - encoded[2]).abs().max() > 1e-3

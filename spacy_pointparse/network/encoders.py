@@ -17,6 +17,7 @@ class BiLSTM(nn.Module):
 
     def __init__(self, input_width: int, width: int, depth: int):
         super().__init__()
+        self.input_width, self.width = input_width, width
         widths = [input_width, *[width] * (depth - 1)]
         self.forwards = nn.ModuleList(_lstm(each, width // 2) for each in widths)
         self.backwards = nn.ModuleList(_lstm(each, width // 2) for each in widths)
