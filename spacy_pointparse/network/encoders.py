@@ -49,10 +49,13 @@ def _lstm(input_width: int, width: int) -> nn.LSTM:
 
 
 def _reversal(lengths: Tensor, mask: Tensor) -> Tensor:
-    """Where each word goes if its sentence is reversed. Shape (batch, length)."""
+    """Rows of all words, padding among them, with the words of each sentence in
+    reverse. Shape (batch * length,)."""
     places = torch.arange(mask.shape[1], device=mask.device).expand_as(mask)
-    return torch.where(mask, lengths[:, None] - 1 - places, places)
+    places = torch.where(mask, lengths[:, None] - 1 - places, places)
+    firsts = torch.arange(0, mask.numel(), mask.shape[1], device=mask.device)
+    return (firsts[:, None] + places).flatten()
 
 
-def _reorder(vectors: Tensor, order: Tensor) -> Tensor:
-    return vectors.gather(1, order[:, :, None].expand_as(vectors))
+def _reorder(vectors: Tensor, rows: Tensor) -> Tensor:
+    return vectors.flatten(0, 1).index_select(0, rows).view_as(vectors)
