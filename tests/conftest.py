@@ -44,11 +44,13 @@ pretrained_vectors = null
 @architectures = "spacy-pointparse.BiLSTM.v1"
 input_width = 32
 width = 32
+depth = 1
 
 [model.upper_encoder]
 @architectures = "spacy-pointparse.BiLSTM.v1"
 input_width = 32
 width = 32
+depth = 1
 """
 
 TREES = [
