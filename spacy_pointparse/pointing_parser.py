@@ -17,6 +17,7 @@ from thinc.api import Config, Model, Optimizer, Ragged, set_dropout_rate
 from thinc.types import Floats3d
 
 from .constituents import install_extensions, set_constituents
+from .loss import compute_loss, log_softmax
 from .pointing import (
     EMPTY,
     JOINER,
@@ -337,8 +338,8 @@ class PointingParser(TrainablePipe):
     ) -> list[Ids]:
         """Decode padded scores, shape (batch, length, length), sentence by sentence."""
         ops = self.model.ops
-        general = _log_softmax(ops.xp, general)
-        singleton = _log_softmax(ops.xp, singleton)
+        general = log_softmax(ops, general)
+        singleton = log_softmax(ops, singleton)
         singleton = ops.xp.diagonal(singleton, axis1=1, axis2=2)
         if self.decode_from == "probabilities":
             general, singleton = ops.xp.exp(general), ops.xp.exp(singleton)
@@ -402,43 +403,10 @@ class PointingParser(TrainablePipe):
         return docs, sentences, ops.asarray1i(rows)
 
     def _get_loss(self, targets: list[Target], scores: Any) -> tuple[float, Any]:
-        length = scores[0].shape[1]
-        pointings = numpy.full((len(targets), length), -1)
-        selves = numpy.full((len(targets), length), -1)
-        for i, target in enumerate(targets):
-            count = len(target.words)
-            pointings[i, :count] = target.pointings
-            selves[i, :count] = numpy.arange(count)
-        truths = [
-            pointings,
-            selves,
-            numpy.concatenate([target.labels for target in targets]),
-            numpy.concatenate([target.unaries for target in targets]),
-            numpy.concatenate([target.tags for target in targets]),
-        ]
-        loss, gradients = 0.0, []
-        for head, truth in zip(scores, truths):
-            head_loss, gradient = self._cross_entropy(head, truth)
-            loss += head_loss
-            gradients.append(gradient)
+        loss, gradients = compute_loss(self.model.ops, targets, scores)
         if numpy.isnan(loss):
             raise ValueError(Errors.E910.format(name=self.name))
-        return loss, tuple(gradients)
-
-    def _cross_entropy(self, scores: Any, truths: Ids) -> tuple[float, Any]:
-        """Sum the cross entropies along the last axis, where the truth is known."""
-        if scores is None:
-            return 0.0, None
-        ops = self.model.ops
-        known = ops.asarray(truths.ravel() >= 0)
-        rows = ops.xp.flatnonzero(known)
-        columns = ops.asarray1i(truths.ravel())[rows]
-        log_probs = _log_softmax(ops.xp, scores).reshape(-1, scores.shape[-1])
-        gradient = ops.xp.exp(log_probs)
-        gradient *= known[:, None]
-        gradient[rows, columns] -= 1.0
-        loss = -float(log_probs[rows, columns].sum())
-        return loss, gradient.reshape(scores.shape)
+        return loss, gradients
 
     def _get_targets(self, examples: Iterable[Example]) -> list[Target]:
         return get_targets(examples, self.cfg["labels"], self.max_length)
@@ -505,9 +473,3 @@ def _merge(parses: list[Parse]) -> Parse:
 
 def _best(names: list[str], scores: NDArray) -> list[str]:
     return [names[i] for i in scores.argmax(axis=1).tolist()]
-
-
-def _log_softmax(xp: Any, scores: Any) -> Any:
-    """Normalise along the last axis."""
-    scores = scores - scores.max(axis=-1, keepdims=True)
-    return scores - xp.log(xp.exp(scores).sum(axis=-1, keepdims=True))

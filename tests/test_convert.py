@@ -1,27 +1,10 @@
 import pytest
 import spacy
+from samples import BROKEN, LINES, PARSES, parses
 from spacy.tokens import DocBin
 
 from spacy_pointparse.convert import convert_treebank
 from spacy_pointparse.trees import TreebankError
-
-LINES = [
-    "(TOP (S (NP-SBJ (DT The) (NNS looms)) (VP (VBP hum)) (. .)))",
-    "(TOP (S (NP (PRP We)) (VP (VBD left) (NP (-LRB- -LRB-) (NN town) (-RRB- -RRB-))) "
-    "(. .)))",
-    "(TOP (NP (NNS Geese)) (. !))",
-]
-PARSES = [
-    "(S (NP (DT The) (NNS looms)) (VP (VBP hum)) (. .))",
-    "(S (NP (PRP We)) (VP (VBD left) (NP (-LRB- -LRB-) (NN town) (-RRB- -RRB-))) "
-    "(. .))",
-    "(TOP (NP (NNS Geese)) (. !))",
-]
-BROKEN = "(TOP (S (NP (NN oops)) (VP (VB"
-
-
-def parses(docs):
-    return [doc._.parse_string for doc in docs]
 
 
 def read_words(path):

@@ -1,33 +1,16 @@
 import pytest
 import spacy
+from samples import BROKEN, LINES, PARSES, parses
 
 from spacy_pointparse.constituents import KEY
 from spacy_pointparse.convert import convert_treebank
 from spacy_pointparse.corpus import create_corpus
 from spacy_pointparse.trees import TreebankError
 
-LINES = [
-    "(TOP (S (NP-SBJ (DT The) (NNS looms)) (VP (VBP hum)) (. .)))",
-    "(TOP (S (NP (PRP We)) (VP (VBD left) (NP (-LRB- -LRB-) (NN town) (-RRB- -RRB-))) "
-    "(. .)))",
-    "(TOP (NP (NNS Geese)) (. !))",
-]
-PARSES = [
-    "(S (NP (DT The) (NNS looms)) (VP (VBP hum)) (. .))",
-    "(S (NP (PRP We)) (VP (VBD left) (NP (-LRB- -LRB-) (NN town) (-RRB- -RRB-))) "
-    "(. .))",
-    "(TOP (NP (NNS Geese)) (. !))",
-]
-BROKEN = "(TOP (S (NP (NN oops)) (VP (VB"
-
 
 @pytest.fixture
 def nlp():
     return spacy.blank("en")
-
-
-def parses(docs):
-    return [doc._.parse_string for doc in docs]
 
 
 def references(examples):

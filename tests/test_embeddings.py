@@ -1,12 +1,54 @@
 import numpy
 import pytest
+import spacy
 from numpy.testing import assert_allclose
 from spacy.tokens import Doc
 from spacy.util import registry
 from spacy.vocab import Vocab
-from thinc.api import Model, fix_random_seed
+from thinc.api import Config, Model, fix_random_seed
 
 WIDTH = 6
+# What the README says of `embed`, and the paper's encoder above it.
+CONFIG = """
+[model]
+@architectures = "spacy-pointparse.PointingParser.v1"
+width = 32
+lower_encoder = null
+
+[model.tok2vec]
+@architectures = "spacy.Tok2Vec.v2"
+
+[model.tok2vec.embed]
+@architectures = "spacy-pointparse.Sum.v1"
+
+[model.tok2vec.embed.*.attributes]
+@architectures = "spacy.MultiHashEmbed.v2"
+width = 32
+attrs = ["NORM", "SHAPE"]
+rows = [200, 50]
+include_static_vectors = false
+
+[model.tok2vec.embed.*.characters]
+@architectures = "spacy-pointparse.CharacterLSTM.v1"
+width = 32
+character_width = 8
+
+[model.tok2vec.encode]
+@architectures = "spacy.MaxoutWindowEncoder.v2"
+width = 32
+depth = 1
+window_size = 1
+maxout_pieces = 2
+
+[model.upper_encoder]
+@architectures = "spacy-pointparse.SelfAttention.v1"
+input_width = 32
+width = 64
+depth = 2
+heads = 2
+key_width = 16
+feedforward_width = 64
+"""
 
 
 def build(name, *layers, **settings):
@@ -122,3 +164,15 @@ def test_sum_refuses_different_widths():
     layers = [make_constant(1), make_constant(1, width=3)]
     with pytest.raises(ValueError, match=r"\[6, 3\]"):
         build("Sum", *layers).initialize(X=make_docs("owl"))
+
+
+def test_parser_of_summed_embeddings_and_attention_learns_and_is_saved(
+    train, make_examples, trees, tmp_path
+):
+    fix_random_seed(0)
+    nlp = spacy.blank("en")
+    nlp.add_pipe("pointing_parser", config=Config().from_str(CONFIG))
+    train(nlp, steps=120)
+    nlp.to_disk(tmp_path)
+    docs = [example.predicted for example in make_examples(nlp)]
+    assert [doc._.parse_string for doc in spacy.load(tmp_path).pipe(docs)] == trees

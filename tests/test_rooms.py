@@ -24,6 +24,7 @@ ROOMS = [
     "constituents",
     "alignment",
     "targets",
+    "loss",
     "evalb",
     "scorer",
     "corpus",
@@ -40,6 +41,7 @@ KNOWN = {
     "fence": {"thinc"},
     "embeddings": {"numpy", "spacy", "thinc"},
     "model": {"spacy", "thinc"},
+    "loss": {"numpy", "thinc"},
     "rounding": {"spacy", "thinc"},
 }
 ENTRY_POINTS = distribution("spacy-pointparse").entry_points

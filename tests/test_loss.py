@@ -1,0 +1,67 @@
+import math
+
+import numpy
+import pytest
+from numpy.testing import assert_allclose
+from thinc.api import NumpyOps
+
+from spacy_pointparse.loss import compute_loss, log_softmax
+from spacy_pointparse.targets import Target
+
+OPS = NumpyOps()
+
+
+def make_target(*pointings, labels, unaries, tags):
+    ids = [numpy.array(column) for column in (pointings, labels, unaries, tags)]
+    return Target(numpy.arange(len(pointings)), *ids)
+
+
+TARGETS = [
+    make_target(2, 2, 0, labels=[1, 0, 1], unaries=[0, -1, 2], tags=[0, 1, -1]),
+    make_target(0, labels=[-1], unaries=[1], tags=[-1]),
+]
+
+
+def make_scores(seed=0):
+    random = numpy.random.default_rng(seed)
+    shapes = [(2, 3, 3), (2, 3, 3), (4, 2), (4, 3), (4, 2)]
+    return [random.normal(size=shape) for shape in shapes]
+
+
+def test_even_scores_cost_the_logarithm_of_the_number_of_classes():
+    loss, _ = compute_loss(OPS, TARGETS, [0 * scores for scores in make_scores()])
+    pointings, labels, unaries, tags = 2 * 4, 3, 3, 2
+    expected = (pointings + unaries) * math.log(3) + (labels + tags) * math.log(2)
+    assert loss == pytest.approx(expected)
+
+
+def test_gradient_is_the_slope_of_the_loss():
+    scores, step = make_scores(), 1e-6
+    _, gradients = compute_loss(OPS, TARGETS, scores)
+    for head, gradient in zip(scores, gradients, strict=True):
+        assert gradient.shape == head.shape
+        for index in numpy.ndindex(head.shape):
+            kept = head[index]
+            losses = []
+            for value in (kept + step, kept - step):
+                head[index] = value
+                losses.append(compute_loss(OPS, TARGETS, scores)[0])
+            head[index] = kept
+            slope = (losses[0] - losses[1]) / (2 * step)
+            assert gradient[index] == pytest.approx(slope, abs=1e-6)
+
+
+def test_parser_without_tag_head_pays_nothing_for_tags():
+    *scores, tags = make_scores()
+    whole, _ = compute_loss(OPS, TARGETS, [*scores, tags])
+    loss, gradients = compute_loss(OPS, TARGETS, [*scores, None])
+    assert gradients[4] is None
+    chosen = log_softmax(OPS, tags)[[0, 1], [0, 1]]
+    assert whole - loss == pytest.approx(-chosen.sum())
+
+
+def test_log_softmax_of_large_scores():
+    scores = numpy.array([[1000.0, 1000.0, -1e9], [-1000.0, -1000.0, -1e9]])
+    expected = math.log(0.5)
+    assert_allclose(log_softmax(OPS, scores)[:, :2], [[expected] * 2] * 2)
+    assert numpy.isfinite(log_softmax(OPS, scores)).all()
