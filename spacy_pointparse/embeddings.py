@@ -84,11 +84,8 @@ def _count_words(docs: list[Doc]) -> tuple[list[str], list[int]]:
     indices = []
     for doc in docs:
         strings = doc.vocab.strings
-        places = {
-            key: words.setdefault(strings[key], len(words))
-            for key in dict.fromkeys(doc.to_array(ORTH).tolist())
-        }
-        indices += [places[key] for key in doc.to_array(ORTH).tolist()]
+        for key in doc.to_array(ORTH).tolist():
+            indices.append(words.setdefault(strings[key], len(words)))
     return list(words), indices
 
 
