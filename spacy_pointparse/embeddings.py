@@ -1,10 +1,12 @@
 """Layers that embed the tokens of Docs, alone or summed."""
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy
-from spacy.attrs import ORTH
+from spacy.attrs import NORM, ORTH
 from spacy.tokens import Doc
+from spacy.vectors import Vectors
 from thinc.api import Linear, Model, chain
 from thinc.types import Floats2d, Ints1d
 
@@ -40,6 +42,31 @@ def build_character_lstm(
         layers=[layer],
         dims={"nO": width},
         attrs=attrs,
+    )
+
+
+def build_static_vectors(width: int) -> Tok2Vec:
+    """Build a layer that looks words up among pretrained vectors, which do not learn,
+    and projects them to a width, which learns. A word without a vector has that of its
+    norm (the lower-cased word, as a rule), or zeros.
+
+    The vectors are those of the vocab (`initialize.vectors` of spaCy's config) when the
+    layer is initialised. It keeps them itself, each number as one byte: where
+    `spacy.StaticVectors.v2` looks into the vocab, this one goes with its component
+    into pipelines of other vectors or none.
+
+    width (int): Width of the projected vectors.
+    RETURNS (Model[List[Doc], List[Floats2d]]): The layer.
+    RAISES (ValueError): When initialised, if the vocab has no vectors or these are
+        made of subwords (floret).
+    """
+    return Model(
+        "static_vectors",
+        _forward_static,
+        init=_init_static,
+        layers=[Linear(nO=width)],
+        dims={"nO": width},
+        attrs={"keys": None, "table": None, "scale": None},
     )
 
 
@@ -107,6 +134,62 @@ def _init_characters(
     model: Tok2Vec, X: list[Doc] | None = None, Y: list[Floats2d] | None = None
 ) -> None:
     model.layers[0].layers[1].initialize()
+
+
+def _forward_static(
+    model: Tok2Vec, docs: list[Doc], is_train: bool
+) -> tuple[list[Floats2d], Callable]:
+    ops = model.ops
+    lengths = ops.asarray1i([len(doc) for doc in docs])
+    empty = numpy.zeros(0, dtype="int64")
+    rows = numpy.concatenate([empty, *(_find_rows(model, doc) for doc in docs)])
+    table = ops.asarray2f(model.attrs["table"][rows], dtype="float32")
+    table *= model.attrs["scale"]
+    vectors, backprop_vectors = model.layers[0](table, is_train=is_train)
+
+    def backprop(d_vectors: list[Floats2d]) -> list[Doc]:
+        if len(rows):
+            backprop_vectors(ops.flatten(d_vectors))
+        return docs
+
+    return ops.unflatten(vectors, lengths), backprop
+
+
+def _find_rows(model: Tok2Vec, doc: Doc) -> Ints1d:
+    """The row of each token's vector in the table, whose last row is zeros."""
+    keys = model.attrs["keys"]
+    rows = numpy.full(len(doc), len(keys))
+    for words in doc.to_array([NORM, ORTH]).T:
+        places = numpy.searchsorted(keys, words) % len(keys)
+        rows = numpy.where(keys[places] == words, places, rows)
+    return rows
+
+
+def _init_static(
+    model: Tok2Vec, X: list[Doc] | None = None, Y: list[Floats2d] | None = None
+) -> None:
+    if X:
+        vectors = X[0].vocab.vectors
+        if vectors.mode != "default" or not vectors.n_keys:
+            raise ValueError(
+                "The layer spacy-pointparse.StaticVectors.v1 found no word vectors in "
+                "the vocab to take: name a pipeline that has a vector for each word "
+                "in `initialize.vectors` (not floret)."
+            )
+        model.attrs.update(_quantise(vectors))
+    model.layers[0].set_dim("nI", model.attrs["table"].shape[1])
+    model.layers[0].initialize()
+
+
+def _quantise(vectors: Vectors) -> dict[str, Any]:
+    """The keys of vectors in order; their vectors as bytes, above a row of zeros; and
+    what a step of these bytes is worth."""
+    keys = numpy.array(sorted(vectors), dtype="uint64")
+    table = vectors.data[vectors.find(keys=keys)]
+    scale = float(abs(table).max() or 1.0) / 127
+    steps = numpy.rint(table / scale).astype("int8")
+    steps = numpy.vstack([steps, numpy.zeros_like(steps[:1])])
+    return {"keys": keys, "table": steps, "scale": scale}
 
 
 def _forward_sum(

@@ -1,17 +1,17 @@
-"""Weights rounded to half precision, so that a package of them is half as large."""
+"""Weights rounded, so that a package of them is less than half as large."""
 
 from collections.abc import Callable
 
 from spacy.language import Language
-from thinc.api import Model
+from thinc.api import Model, torch2xp, xp2torch
 
 
 def create_weight_rounder() -> Callable[[Language], Language]:
-    """Create a callback that rounds all weights of a pipeline to the nearest number
-    of half precision before it is saved. They stay in single precision, with thirteen
-    bits of zero at the end of each, which a wheel (a zip file) compresses away; speed
-    and memory are unchanged. For `training.before_to_disk` of spaCy's config; training
-    goes on with the rounded weights.
+    """Create a callback that rounds all weights of a pipeline to the nearest bfloat16
+    before it is saved. They stay in single precision, with sixteen bits of zero at the
+    end of each, which a wheel (a zip file) compresses away; speed and memory are
+    unchanged. For `training.before_to_disk` of spaCy's config; training goes on with
+    the rounded weights.
 
     RETURNS (Callable[[Language], Language]): The callback.
     """
@@ -29,8 +29,8 @@ def _round_model(model: Model) -> None:
     for node in model.walk():
         for name in node.param_names:
             if node.has_param(name):
-                weights = node.get_param(name)
-                node.set_param(name, weights.astype("float16").astype(weights.dtype))
+                weights = xp2torch(node.get_param(name))
+                node.set_param(name, torch2xp(weights.bfloat16().to(weights.dtype)))
         for shim in node.shims:
             for weights in shim._model.parameters():
-                weights.data = weights.data.half().to(weights.dtype)
+                weights.data = weights.data.bfloat16().to(weights.dtype)

@@ -1,5 +1,6 @@
 from pathlib import Path
 
+import numpy
 import pytest
 import spacy
 from spacy.cli.init_config import fill_config
@@ -11,7 +12,7 @@ from spacy_pointparse.rounding import create_weight_rounder
 
 CONFIGS = Path(__file__).parents[1] / "configs"
 # Configs of a whole training; "senter" and "resume" build on a trained pipeline.
-WHOLE = ["cpu", "gpu", "gold_tags"]
+WHOLE = ["cpu", "gpu", "gold_tags", "vectors"]
 
 
 def read_config(name, **options):
@@ -19,16 +20,16 @@ def read_config(name, **options):
 
 
 @pytest.fixture
-def run_train(trained_path, write, trees, tmp_path):
-    """Train with a config that builds on the tiny parser, for two steps."""
+def run_train(write, trees, tmp_path):
+    """Train with a config for two steps."""
 
-    def run_train(name):
+    def run_train(name, paths):
         data = str(write(*trees))
         output = tmp_path / "output"
         overrides = {
             "paths.train": data,
             "paths.dev": data,
-            "paths.parser": str(trained_path),
+            **{f"paths.{name}": str(path) for name, path in paths.items()},
             "training.max_steps": 2,
             "training.eval_frequency": 1,
         }
@@ -75,6 +76,41 @@ def test_config_of_the_gpu_differs_in_batches_only():
     assert cpu == gpu
 
 
+def test_config_of_vectors_differs_in_its_embeddings_only():
+    cpu, vectors = (
+        read_config(name)["components"]["pointing_parser"]["model"]["tok2vec"]
+        for name in ("cpu", "vectors")
+    )
+    assert vectors.pop("embed")["*"]["hashed"] == cpu.pop("embed")
+    assert vectors == cpu
+
+
+def test_parser_takes_its_vectors_into_a_pipeline_without(
+    run_train, trees, make_examples, tmp_path
+):
+    source = spacy.blank("en")
+    words = sorted({token.text for eg in make_examples(source) for token in eg.x})
+    for number, word in enumerate(words[::2]):
+        source.vocab.set_vector(word, numpy.eye(4, dtype="f")[number % 4])
+    source.to_disk(tmp_path / "vectors")
+    trained = run_train("vectors", {"vectors": tmp_path / "vectors"})
+    assert trained.vocab.vectors.n_keys == len(words[::2])
+
+    other = spacy.blank("en")
+    with pytest.warns(UserWarning, match="W113"):
+        other.add_pipe("pointing_parser", source=trained)
+    other.to_disk(tmp_path / "other")
+    reloaded = spacy.load(tmp_path / "other")
+    assert not reloaded.vocab.vectors.n_keys
+    expected, found = (embed(nlp, make_examples(nlp)) for nlp in (trained, reloaded))
+    numpy.testing.assert_array_equal(found, expected)
+
+
+def embed(nlp, examples):
+    tok2vec = nlp.get_pipe("pointing_parser").model.get_ref("tok2vec")
+    return numpy.vstack(tok2vec.predict([example.predicted for example in examples]))
+
+
 def test_config_of_gold_tags_reads_them():
     config = read_config("gold_tags")
     assert [config["corpora"][name]["gold_tags"] for name in ("train", "dev")] == [
@@ -87,9 +123,9 @@ def test_config_of_gold_tags_reads_them():
 
 
 def test_config_of_the_senter_rounds_the_parser_and_does_no_more(
-    trained, run_train, trees, make_examples
+    trained, trained_path, run_train, trees, make_examples
 ):
-    nlp = run_train("senter")
+    nlp = run_train("senter", {"parser": trained_path})
     assert nlp.pipe_names == ["senter", "pointing_parser"]
     round_weights = create_weight_rounder()
     before = round_weights(trained).get_pipe("pointing_parser").model.to_bytes()
@@ -107,9 +143,9 @@ def test_config_of_the_senter_rounds_the_parser_and_does_no_more(
 
 
 def test_config_to_resume_goes_on_from_the_parser(
-    trained, run_train, trees, make_examples
+    trained, trained_path, run_train, trees, make_examples
 ):
-    nlp = run_train("resume")
+    nlp = run_train("resume", {"parser": trained_path})
     assert nlp.pipe_names == ["sentencizer", "pointing_parser"]
     parser = nlp.get_pipe("pointing_parser")
     before = trained.get_pipe("pointing_parser")

@@ -5,7 +5,7 @@ from numpy.testing import assert_allclose
 from spacy.tokens import Doc
 from spacy.util import registry
 from spacy.vocab import Vocab
-from thinc.api import Config, Model, fix_random_seed
+from thinc.api import Adam, Config, Model, fix_random_seed
 
 WIDTH = 6
 # What the README says of `embed`, and the paper's encoder above it.
@@ -122,6 +122,86 @@ def test_characters_survive_bytes(characters):
     other.initialize().from_bytes(characters.to_bytes())
     expected, found = (embed(model, "an owl")[0] for model in (characters, other))
     numpy.testing.assert_array_equal(found, expected)
+
+
+@pytest.fixture
+def pretrained():
+    """Words with vectors, the cased "Owl" with one of its own."""
+    vocab = Vocab()
+    vectors = {"owl": [1, 2, -4], "Owl": [0, -2, 4], "an": [0.5, 0, 0]}
+    for word, vector in vectors.items():
+        vocab.set_vector(word, numpy.array(vector, dtype="f"))
+    return vocab
+
+
+@pytest.fixture
+def static(pretrained):
+    fix_random_seed(0)
+    return build("StaticVectors", width=WIDTH).initialize(
+        X=[Doc(pretrained, words=["owl"])]
+    )
+
+
+def project(static, vector):
+    """What the layer makes of a vector, with numbers to the nearest of 127 steps up to
+    the largest, 4."""
+    nearest = numpy.rint(numpy.array([vector]) * 127 / 4) * 4 / 127
+    return static.layers[0].predict(nearest.astype("f"))[0]
+
+
+@pytest.mark.parametrize(
+    "word, vector",
+    [
+        ("owl", [1, 2, -4]),
+        ("Owl", [0, -2, 4]),
+        ("OWL", [1, 2, -4]),
+        ("an", [0.5, 0, 0]),
+        ("swan", [0, 0, 0]),
+    ],
+)
+def test_word_has_its_own_vector_or_that_of_its_norm(static, word, vector):
+    """The Docs have a vocab of their own, which knows no vectors."""
+    docs = [Doc(spacy.blank("en").vocab, words=["swan", word])]
+    assert_allclose(static.predict(docs)[0][1], project(static, vector), rtol=1e-4)
+
+
+@pytest.mark.parametrize("texts", [[], [""], ["", "owl"]])
+def test_static_vectors_of_few_words(static, texts):
+    vectors, backprop = static.begin_update(make_docs(*texts))
+    assert [len(array) for array in vectors] == [len(text) > 0 for text in texts]
+    backprop(vectors)
+
+
+def test_static_vectors_learn_their_projection_only(static):
+    docs = make_docs("owl an owl")
+    before = static.attrs["table"].copy()
+    vectors, backprop = static.begin_update(docs)
+    backprop([numpy.ones_like(array) for array in vectors])
+    gradient = static.layers[0].get_grad("W")
+    assert_allclose(gradient[0], [2.5, 4, -8], atol=3 * 2 / 127)
+    static.finish_update(Adam(0.1))
+    numpy.testing.assert_array_equal(static.attrs["table"], before)
+
+
+def test_static_vectors_survive_bytes_without_a_vocab(static):
+    other = build("StaticVectors", width=WIDTH).from_bytes(static.to_bytes())
+    docs = make_docs("an owl Owl swan")
+    numpy.testing.assert_array_equal(other.predict(docs)[0], static.predict(docs)[0])
+
+
+def test_keys_that_share_a_vector(pretrained):
+    pretrained.prune_vectors(2)
+    static = build("StaticVectors", width=WIDTH)
+    static.initialize(X=[Doc(pretrained, words=["owl"])])
+    for word in ("owl", "Owl", "an"):
+        expected = project(static, pretrained.get_vector(word))
+        found = static.predict(make_docs(word))[0][0]
+        assert_allclose(found, expected, rtol=1e-4)
+
+
+def test_missing_vectors_are_a_clear_error():
+    with pytest.raises(ValueError, match=r"initialize\.vectors"):
+        build("StaticVectors", width=WIDTH).initialize(X=make_docs("owl"))
 
 
 def make_constant(value, width=WIDTH):

@@ -1,7 +1,10 @@
 import json
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
+import numpy
 import pytest
 import spacy
 from spacy.tokens import DocBin
@@ -125,3 +128,29 @@ def test_project_makes_no_other_files(project):
         "model-best",
         "model-last",
     ]
+
+
+def test_vectors_are_those_of_whole_words(tmp_path):
+    """Three of its eight pieces are words, in a plane: two dimensions hold them all."""
+    save_file = pytest.importorskip("safetensors.numpy").save_file
+    pieces = ["[PAD]", "[CLS]", "##ing", "owl", "an", "\u732b", "[unused1]", "wing"]
+    (tmp_path / "vocab.txt").write_text("\n".join(pieces), encoding="utf8")
+    embeddings = numpy.random.default_rng(0).normal(size=(8, 6)).astype("f")
+    save_file(
+        {"embeddings.word_embeddings.weight": embeddings},
+        tmp_path / "model.safetensors",
+    )
+    script = ROOT / "assets" / "minilm_vectors.py"
+    output = tmp_path / "vectors.txt"
+    subprocess.run([sys.executable, script, tmp_path, "2", output], check=True)
+    header, *lines = output.read_text(encoding="utf8").splitlines()
+    assert header == "3 2"
+    assert [line.split()[0] for line in lines] == ["owl", "an", "wing"]
+    vectors = numpy.array([line.split()[1:] for line in lines], dtype="f")
+    assert vectors.std() == pytest.approx(1, abs=1e-3)
+    ratios = [
+        numpy.linalg.norm(vectors[a] - vectors[b])
+        / numpy.linalg.norm(embeddings[[3, 4, 7]][a] - embeddings[[3, 4, 7]][b])
+        for a, b in ((0, 1), (0, 2), (1, 2))
+    ]
+    assert ratios == pytest.approx([ratios[0]] * 3, rel=1e-3)
