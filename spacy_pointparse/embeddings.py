@@ -5,9 +5,18 @@ from typing import Any
 
 import numpy
 from spacy.attrs import NORM, ORTH
+from spacy.ml.featureextractor import FeatureExtractor
 from spacy.tokens import Doc
 from spacy.vectors import Vectors
-from thinc.api import Linear, Model, chain
+from thinc.api import (
+    HashEmbed,
+    Linear,
+    Model,
+    chain,
+    list2ragged,
+    ragged2list,
+    with_array,
+)
 from thinc.types import Floats2d, Ints1d
 
 from .fence import wrap_torch
@@ -42,6 +51,21 @@ def build_character_lstm(
         layers=[layer],
         dims={"nO": width},
         attrs=attrs,
+    )
+
+
+def build_hash_embed(width: int, attr: str, rows: int) -> Tok2Vec:
+    """Build a layer that embeds one attribute of tokens in a table of hashed rows, such
+    as the words or the tags of the paper.
+
+    width (int): Width of the vectors.
+    attr (str): The attribute, as "NORM" or "TAG".
+    rows (int): Number of rows; each value is the sum of four.
+    RETURNS (Model[List[Doc], List[Floats2d]]): The layer.
+    """
+    embed = HashEmbed(nO=width, nV=rows, column=0)
+    return chain(
+        FeatureExtractor([attr]), list2ragged(), with_array(embed), ragged2list()
     )
 
 

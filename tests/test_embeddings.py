@@ -124,6 +124,18 @@ def test_characters_survive_bytes(characters):
     numpy.testing.assert_array_equal(found, expected)
 
 
+def test_hash_embed_depends_on_its_attribute_only():
+    layer = build("HashEmbed", width=WIDTH, attr="TAG", rows=50).initialize()
+    tags = ["NN", "VB", "NN"]
+    docs = [Doc(Vocab(), words=["an", "owl", "saw"], tags=tags), Doc(Vocab())]
+    vectors, empty = layer.predict(docs)
+    assert (vectors.shape, empty.shape) == ((3, WIDTH), (0, WIDTH))
+    numpy.testing.assert_array_equal(vectors[0], vectors[2])
+    assert numpy.abs(vectors[0] - vectors[1]).max() > 0
+    other = Doc(Vocab(), words=["x", "y"], tags=["VB", "NN"])
+    numpy.testing.assert_array_equal(layer.predict([other])[0], vectors[[1, 0]])
+
+
 @pytest.fixture
 def pretrained():
     """Words with vectors, the cased "Owl" with one of its own."""

@@ -19,7 +19,7 @@ WIDTH = 6
 LENGTHS = [3, 1, 5]
 # Rows of all words, in the trees (0 (1 2)), 3, and ((4 5) (6 (7 8))).
 TARGETS = torch.tensor([2, 2, 0, 3, 8, 4, 8, 8, 4])
-POINTERS = ["biaffine", "dot"]
+POINTERS = ["biaffine", "dot", "query_key"]
 
 
 @pytest.fixture(autouse=True)
@@ -40,6 +40,7 @@ MODULES = {
     ),
     "biaffine": (partial(Pointer, WIDTH, 4, "biaffine"), torch.tensor(LENGTHS)),
     "dot": (partial(Pointer, WIDTH, 4, "dot"), torch.tensor(LENGTHS)),
+    "query_key": (partial(Pointer, WIDTH, 4, "query_key"), torch.tensor(LENGTHS)),
     "ends": (partial(LabelFeatures, WIDTH, 4, "ends"), TARGETS),
     "word": (partial(LabelFeatures, WIDTH, 4, "word"), TARGETS),
 }
@@ -137,8 +138,8 @@ def test_biaffine_scores_by_hand():
     assert scores.tolist() == [[[6.0, 16.0], [11.0, 28.0]]]
 
 
-def test_dot_scores_by_hand():
-    pointer = Pointer(1, 1, "dot")
+def test_query_key_scores_by_hand():
+    pointer = Pointer(1, 1, "query_key")
     scales = {pointer.query: (2.0, 3.0), pointer.key: (1.0, -1.0)}
     for projection, (first, second) in scales.items():
         for layer, scale in zip([projection[0], projection[2]], (first, second)):
@@ -147,6 +148,17 @@ def test_dot_scores_by_hand():
     # Queries 6 and 12, keys -1 and -2: nothing is rectified after the second layer.
     scores = pointer(torch.tensor([[1.0], [2.0]]), torch.tensor([2]))
     assert scores.tolist() == [[[-6.0, -12.0], [-12.0, -24.0]]]
+
+
+def test_dot_scores_by_hand():
+    pointer = Pointer(1, 1, "dot")
+    for layer, scale in zip([pointer.query[0], pointer.query[2]], (2.0, -3.0)):
+        layer.weight.data.fill_(scale)
+        layer.bias.data.zero_()
+    # Both words are projected alike, to -6 and -12.
+    scores = pointer(torch.tensor([[1.0], [2.0]]), torch.tensor([2]))
+    assert scores.tolist() == [[[36.0, 72.0], [72.0, 144.0]]]
+    assert len(list(pointer.parameters())) == 4
 
 
 @pytest.mark.parametrize(
@@ -211,7 +223,7 @@ def test_bilstm_drops_the_inputs_of_each_layer(depth):
 
 
 def test_pointer_drops_whole_queries_and_keys_of_width_one():
-    pointer = Pointer(1, 1, "dot")
+    pointer = Pointer(1, 1, "query_key")
     for layer in (*pointer.query[::2], *pointer.key[::2]):
         layer.weight.data.fill_(1.0)
         layer.bias.data.zero_()

@@ -17,17 +17,25 @@ class Pointer(nn.Module):
 
     input_width (int): Width of the encoded words.
     width (int): Width of the query and of the key of a word.
-    scorer (str): "biaffine" (Dozat and Manning, 2017) or "dot" (the paper's dot
-        product of two-layer projections, separate for query and key as in the
-        code its authors released).
+    scorer (str): "biaffine" (Dozat and Manning, 2017); "dot", the paper's equation for
+        the pointing score: the dot product of one two-layer projection of both words;
+        or "query_key", the same with a projection for each side, as in the code its
+        authors released.
     """
 
     def __init__(
-        self, input_width: int, width: int, scorer: Literal["biaffine", "dot"]
+        self,
+        input_width: int,
+        width: int,
+        scorer: Literal["biaffine", "dot", "query_key"],
     ):
         super().__init__()
-        self.query = _projection(input_width, width, scorer == "dot")
-        self.key = _projection(input_width, width, scorer == "dot")
+        two_layers = scorer != "biaffine"
+        self.query = _projection(input_width, width, two_layers)
+        if scorer == "dot":
+            self.key = self.query
+        else:
+            self.key = _projection(input_width, width, two_layers)
         self.weight = None
         if scorer == "biaffine":
             # The last row scores a key whatever the query is.
