@@ -125,6 +125,9 @@ def evaluate_cli(
         Path | None, typer.Option("--output", "-o", help="JSON file for the scores")
     ] = None,
     gold_tags: Annotated[bool, typer.Option(help="Give the gold tags")] = False,
+    tags: Annotated[
+        Path | None, typer.Option(help="File of other tags to give, a tree a line")
+    ] = None,
     raw_text: Annotated[
         bool, typer.Option(help="Give nothing but the text: no tokens, no sentences")
     ] = False,
@@ -142,9 +145,11 @@ def evaluate_cli(
             gold_tokens=not raw_text,
             gold_sentences=not raw_text,
             gold_tags=gold_tags,
+            tags=tags,
         )
         nlp = spacy.load(model)
         scores = nlp.evaluate(list(corpus(nlp)))
+    scores["tags_given"] = str(tags) if tags else "gold" if gold_tags else "none"
     for name, value in _list_scores(scores):
         typer.echo(f"{name:<20}{value:>10}")
     if output is not None:
@@ -168,6 +173,7 @@ def _list_scores(scores: dict) -> Iterator[tuple[str, str]]:
     if scores.get("constituents_crossing") is not None:
         yield "AVERAGE CROSSING", f"{scores['constituents_crossing']:.2f}"
         yield "REJECTED BY EVALB", str(scores["constituents_rejected"])
+    yield "TAGS GIVEN", scores["tags_given"]
     yield "WORDS PER SECOND", f"{scores['speed']:.0f}"
 
 

@@ -24,6 +24,7 @@ def create_corpus(
     gold_tokens: bool = True,
     gold_sentences: bool = True,
     gold_tags: bool = False,
+    tags: str | Path | None = None,
     limit: int = 0,
     on_error: Literal["raise", "skip"] = "raise",
 ) -> Callable[[Language], Iterator[Example]]:
@@ -37,23 +38,33 @@ def create_corpus(
     gold_sentences (bool): Give the gold sentence starts to the predicted Doc. Without
         gold tokens there are none to give.
     gold_tags (bool): Give the gold tags to the predicted Doc.
+    tags (Optional[Union[str, Path]]): A file of other tags to give to the predicted
+        Doc, such as jackknifed ones: for each tree a line of tags, blanks between.
     limit (int): Number of Docs to read at most, 0 for all.
     on_error (str): "raise" on a broken tree, or "skip" it and warn how many there were.
     RETURNS (Callable[[Language], Iterator[Example]]): The reader.
-    RAISES (ValueError): If gold tags are asked for without gold tokens.
+    RAISES (ValueError): If tags are asked for without gold tokens, or twice; when read,
+        if the file of tags does not fit the trees, with its line.
     """
-    if gold_tags and not gold_tokens:
-        raise ValueError("gold_tags needs gold_tokens: the tags belong to them.")
+    if (gold_tags or tags) and not gold_tokens:
+        raise ValueError("Tags need gold_tokens: they belong to them.")
+    if gold_tags and tags:
+        raise ValueError(f"Set gold_tags or tags ({tags}), not both.")
     attributes = ["TAG"] * gold_tags + ["SENT_START"] * gold_sentences
 
     def read_examples(nlp: Language) -> Iterator[Example]:
         docs = read_docs(path, nlp.vocab, sentences_per_doc, on_error)
+        lines = _read_tags(tags) if tags else None
         for reference in islice(docs, limit or None):
             if gold_tokens:
                 predicted = _copy_gold(reference, attributes)
             else:
                 predicted = nlp.make_doc(reference.text)
+            if lines is not None:
+                _set_tags(predicted, reference, lines)
             yield Example(predicted, reference)
+        if lines is not None and not limit:
+            _check_all_read(lines)
 
     return read_examples
 
@@ -138,3 +149,30 @@ def _copy_gold(reference: Doc, attributes: list[str]) -> Doc:
     if attributes and len(doc):
         doc.from_array(attributes, reference.to_array(attributes))
     return doc
+
+
+def _read_tags(path: str | Path) -> Iterator[tuple[str, list[str]]]:
+    """Read a file of tags: its name and line, for messages, and the tags there."""
+    text = Path(path).read_text(encoding="utf8")
+    for number, line in enumerate(text.splitlines(), start=1):
+        yield f"{path}:{number}", line.split()
+
+
+def _set_tags(
+    predicted: Doc, reference: Doc, lines: Iterator[tuple[str, list[str]]]
+) -> None:
+    for sentence in reference.sents:
+        place, tags = next(lines, ("the end of the file of tags", []))
+        if len(tags) != len(sentence):
+            raise ValueError(
+                f"{place}: {len(tags)} tags for a sentence of {len(sentence)} words: "
+                f"{sentence.text[:80]!r}. The file needs a line of tags for each tree."
+            )
+        for token, tag in zip(predicted[sentence.start : sentence.end], tags):
+            token.tag_ = tag
+
+
+def _check_all_read(lines: Iterator[tuple[str, list[str]]]) -> None:
+    for place, tags in lines:
+        if tags:
+            raise ValueError(f"{place}: tags of more sentences than there are trees.")

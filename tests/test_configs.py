@@ -1,3 +1,4 @@
+from itertools import islice
 from pathlib import Path
 
 import numpy
@@ -5,14 +6,27 @@ import pytest
 import spacy
 from spacy.cli.init_config import fill_config
 from spacy.cli.train import train as spacy_train
-from spacy.util import load_config, load_model_from_config
+from spacy.util import load_config, load_model_from_config, registry
 
 from spacy_pointparse.pointing_parser import DEFAULT_MODEL
 from spacy_pointparse.rounding import create_weight_rounder
 
 CONFIGS = Path(__file__).parents[1] / "configs"
-# Configs of a whole training; "senter" and "resume" build on a trained pipeline.
+# Configs of a whole training, filled in; "senter" and "resume" build on a trained
+# pipeline.
 WHOLE = ["cpu", "gpu", "gold_tags", "vectors"]
+PAPER = ["paper", "paper_lstm", "paper_transformer"]
+MODEL = "components.pointing_parser.model"
+# The paper's model, as small as a test needs it.
+SMALL = {
+    f"{MODEL}.width": 32,
+    f"{MODEL}.pointing_width": 32,
+    f"{MODEL}.singleton_width": 32,
+    f"{MODEL}.upper_encoder.width": 32,
+    f"{MODEL}.upper_encoder.depth": 1,
+    "training.optimizer.learn_rate.initial_rate": 0.01,
+    "training.optimizer.learn_rate.warmup_steps": 2,
+}
 
 
 def read_config(name, **options):
@@ -21,17 +35,18 @@ def read_config(name, **options):
 
 @pytest.fixture
 def run_train(write, trees, tmp_path):
-    """Train with a config for two steps."""
+    """Train with a config, for two steps as a rule."""
 
-    def run_train(name, paths):
+    def run_train(name, paths=None, steps=2, **overrides):
         data = str(write(*trees))
         output = tmp_path / "output"
         overrides = {
             "paths.train": data,
             "paths.dev": data,
-            **{f"paths.{name}": str(path) for name, path in paths.items()},
-            "training.max_steps": 2,
-            "training.eval_frequency": 1,
+            **{f"paths.{name}": str(path) for name, path in (paths or {}).items()},
+            "training.max_steps": steps,
+            "training.eval_frequency": steps // 2,
+            **overrides,
         }
         spacy_train(CONFIGS / f"{name}.cfg", output, overrides=overrides)
         return spacy.load(output / "model-last")
@@ -41,7 +56,7 @@ def run_train(write, trees, tmp_path):
 
 def test_configs_are_all_tested():
     names = {path.stem for path in CONFIGS.glob("*.cfg")}
-    assert names == {*WHOLE, "senter", "resume"}
+    assert names == {*WHOLE, *PAPER, "senter", "resume"}
 
 
 @pytest.mark.parametrize("name", WHOLE)
@@ -109,6 +124,36 @@ def test_parser_takes_its_vectors_into_a_pipeline_without(
 def embed(nlp, examples):
     tok2vec = nlp.get_pipe("pointing_parser").model.get_ref("tok2vec")
     return numpy.vstack(tok2vec.predict([example.predicted for example in examples]))
+
+
+@pytest.mark.parametrize("name", PAPER[:2])
+def test_config_of_the_paper_learns(run_train, name):
+    nlp = run_train(name, steps=60, **SMALL)
+    assert nlp.meta["performance"]["spans_constituents_f"] == 1.0
+
+
+@pytest.mark.parametrize("name", PAPER)
+def test_config_of_the_paper_follows_it(name):
+    config = read_config(name, interpolate=True)
+    parser = config["components"]["pointing_parser"]
+    assert parser["decode_from"] == "probabilities"
+    model = parser["model"]
+    assert (model["pointing_width"], model["label_width"]) == (1024, 250)
+    assert model["labels_from"] == "word"
+    embeddings = model["tok2vec"]["*"]
+    assert {
+        embedding.get("width", model["width"]) for embedding in embeddings.values()
+    } == {model["width"]}
+    training = config["training"]
+    transformer = name == "paper_transformer"
+    assert training["batcher"]["size"] == (16 if transformer else 100)
+    schedule = registry.resolve({"rate": training["optimizer"]["learn_rate"]})["rate"]
+    rates = list(islice(schedule, 20001))
+    base = 0.00005 if transformer else 0.0008
+    expected = [0, base / 2, base, base]
+    assert [rates[step] for step in (0, 50, 100, 20000)] == pytest.approx(
+        expected, rel=1e-3
+    )
 
 
 def test_config_of_gold_tags_reads_them():

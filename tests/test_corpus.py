@@ -127,8 +127,51 @@ def test_corpus_raw_text_is_cut_by_the_pipeline(write, nlp):
 
 
 def test_corpus_gold_tags_need_gold_tokens(write):
-    with pytest.raises(ValueError, match="gold_tags needs gold_tokens"):
-        create_corpus(write(*LINES), gold_tokens=False, gold_tags=True)
+    for options in ({"gold_tags": True}, {"tags": "tags.txt"}):
+        with pytest.raises(ValueError, match="Tags need gold_tokens"):
+            create_corpus(write(*LINES), gold_tokens=False, **options)
+    with pytest.raises(ValueError, match="not both"):
+        create_corpus(write(*LINES), gold_tags=True, tags="tags.txt")
+
+
+TAGS = ["A B C D", "E F G H I J", "K L", ""]
+
+
+@pytest.mark.parametrize("sentences_per_doc", [1, 2, 5])
+def test_corpus_gives_tags_of_a_file_to_the_predicted_doc(
+    write, nlp, sentences_per_doc
+):
+    tags = write(*TAGS, name="tags.txt")
+    corpus = create_corpus(write(*LINES), sentences_per_doc, tags=tags)
+    examples = list(corpus(nlp))
+    given = [token.tag_ for example in examples for token in example.predicted]
+    assert "".join(given) == "ABCDEFGHIJKL"
+    gold = [token.tag_ for example in examples for token in example.reference]
+    assert gold[:4] == ["DT", "NNS", "VBP", "."]
+
+
+@pytest.mark.parametrize(
+    "lines, message",
+    [
+        (TAGS[:2], "end of the file of tags: 0 tags for a sentence of 2 words: 'Geese"),
+        (
+            ["A B C D", "E F"],
+            r"tags\.txt:2: 2 tags for a sentence of 6 words: 'We left",
+        ),
+        ([*TAGS, "M"], r"tags\.txt:5: tags of more sentences"),
+    ],
+)
+def test_corpus_refuses_tags_that_do_not_fit(write, nlp, lines, message):
+    tags = write(*lines, name="tags.txt")
+    corpus = create_corpus(write(*LINES), tags=tags)
+    with pytest.raises(ValueError, match=message):
+        list(corpus(nlp))
+
+
+def test_corpus_with_a_limit_reads_as_many_tags(write, nlp):
+    tags = write(*TAGS, name="tags.txt")
+    examples = list(create_corpus(write(*LINES), tags=tags, limit=1)(nlp))
+    assert [token.tag_ for token in examples[0].predicted] == ["A", "B", "C", "D"]
 
 
 @pytest.mark.parametrize("size, lengths", [(1, [1, 1, 1]), (2, [2, 1]), (9, [3])])

@@ -190,7 +190,7 @@ def test_main_evaluate_raw_text(run, write, trained_path, trees):
 def test_main_evaluate_gold_tags_of_raw_text(run, write, trained_path, trees):
     data = write(*trees)
     result = run("evaluate", trained_path, data, "--raw-text", "--gold-tags")
-    check_error(result, "gold_tags needs gold_tokens")
+    check_error(result, "Tags need gold_tokens")
 
 
 @pytest.mark.parametrize("what", ["model", "data"])

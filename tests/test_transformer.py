@@ -1,8 +1,10 @@
 import os
+from pathlib import Path
 
 import pytest
 import spacy
 import torch
+from spacy.cli.train import train as spacy_train
 from thinc.api import Adam, fix_random_seed
 
 # The model is made here: nothing is fetched.
@@ -10,6 +12,7 @@ os.environ["HF_HUB_OFFLINE"] = "1"
 pytest.importorskip("spacy_transformers")
 
 WIDTH = 16
+MODEL = "components.pointing_parser.model"
 
 
 @pytest.fixture(scope="module")
@@ -151,3 +154,25 @@ def test_transformer_one_by_one_is_all_at_once(learned, make_examples, trees):
 def test_transformer_nothing_to_parse(learned):
     docs = list(learned.pipe(["", "Yes", "\n", ""]))
     assert [doc._.parse_string for doc in docs] == ["", "(UH Yes)", "", ""]
+
+
+def test_transformer_config_of_the_paper_learns(bert, write, trees, tmp_path):
+    data = str(write(*trees))
+    overrides = {
+        "paths.train": data,
+        "paths.dev": data,
+        "paths.transformer": str(bert),
+        f"{MODEL}.width": WIDTH,
+        f"{MODEL}.pointing_width": 32,
+        f"{MODEL}.singleton_width": 32,
+        f"{MODEL}.upper_encoder.width": 32,
+        f"{MODEL}.upper_encoder.key_width": 16,
+        "training.optimizer.learn_rate.initial_rate": 0.005,
+        "training.max_steps": 100,
+        "training.eval_frequency": 50,
+    }
+    path = Path(__file__).parents[1] / "configs" / "paper_transformer.cfg"
+    spacy_train(path, tmp_path / "output", overrides=overrides)
+    nlp = spacy.load(tmp_path / "output" / "model-last")
+    assert nlp.pipe_names == ["sentencizer", "transformer", "pointing_parser"]
+    assert nlp.meta["performance"]["spans_constituents_f"] == 1.0
