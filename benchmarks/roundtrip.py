@@ -12,7 +12,8 @@ from pathlib import Path
 import numpy
 from nltk import Tree
 
-from spacy_pointparse.pointing import decode, encode, to_constituents
+from spacy_pointparse.decoding import decode
+from spacy_pointparse.pointing import encode, to_constituents
 from spacy_pointparse.trees import build_tree, flatten_tree, read_trees, tree_to_string
 
 # Treebanks with other habits than the Penn Treebank's.

@@ -1,4 +1,4 @@
-"""Constituents to pointings and back: the paper's Algorithms 1 and 2.
+"""Constituents to pointings (the paper's Algorithm 1) and back.
 
 Words are counted from 0 here and spans of the binary tree include their last
 word, as in the paper; constituents are `(start, end, label)` with an open end.
@@ -61,39 +61,6 @@ def encode(constituents: Sequence[Constituent], length: int) -> Pointings:
     if length == 1:
         targets[0] = 0
     return Pointings(targets, labels, unaries)
-
-
-def decode(
-    general: NDArray[numpy.floating], singleton: NDArray[numpy.floating]
-) -> NDArray[numpy.intp]:
-    """Find the greedy top-down tree of a sentence (the paper's Algorithm 2 with the
-    split score of its last definition: a part of one word is scored by the singleton
-    pointing, every other part by the general pointing).
-
-    general (NDArray): Score of word i pointing at word k. Shape (length, length).
-    singleton (NDArray): Score of word i being a part by itself. Shape (length,).
-    RETURNS (NDArray): The pointing of each word, a whole binary tree. Shape (length,).
-    """
-    length = len(singleton)
-    targets = numpy.zeros(length, dtype=numpy.intp)
-    targets[0] = length - 1
-    # scores[i] holds, side by side in memory, how well each word points at word i.
-    scores = general.T.copy()
-    numpy.fill_diagonal(scores, singleton)
-    stack = [(0, length - 1)]
-    while stack:
-        start, last = stack.pop()
-        if last <= start + 1:
-            continue
-        parts = scores[start, start:last] + scores[last, start + 1 : last + 1]
-        split = start + int(parts.argmax())
-        if split > start:
-            targets[split] = start
-            stack.append((start, split))
-        if split + 1 < last:
-            targets[split + 1] = last
-            stack.append((split + 1, last))
-    return targets
 
 
 def to_constituents(pointings: Pointings) -> list[Constituent]:

@@ -17,6 +17,7 @@ from thinc.api import Config, Model, Optimizer, Ragged, set_dropout_rate
 from thinc.types import Floats3d
 
 from .constituents import install_extensions, set_constituents
+from .decoding import decode
 from .loss import compute_loss, log_softmax
 from .pointing import (
     EMPTY,
@@ -24,7 +25,6 @@ from .pointing import (
     ROOT,
     Constituent,
     Pointings,
-    decode,
     to_constituents,
 )
 from .sentences import Piece, batch_by_length, cut_docs

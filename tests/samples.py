@@ -1,4 +1,5 @@
-"""Lines of a treebank, and their trees once cleaned, for the tests that read them."""
+"""What several tests share: lines of a treebank, their trees once cleaned, and what is
+to be said of pointings."""
 
 LINES = [
     "(TOP (S (NP-SBJ (DT The) (NNS looms)) (VP (VBP hum)) (. .)))",
@@ -17,3 +18,18 @@ BROKEN = "(TOP (S (NP (NN oops)) (VP (VB"
 
 def parses(docs):
     return [doc._.parse_string for doc in docs]
+
+
+def read_spans(targets):
+    """The spans that the paper's inverse H' finds: first and last word of each."""
+    return [(min(i, int(p)), max(i, int(p))) for i, p in enumerate(targets[:-1])]
+
+
+def assert_is_whole_tree(targets):
+    """A binary tree has one span fewer than words, all distinct, none crossing."""
+    length = len(targets)
+    spans = set(read_spans(targets))
+    assert len(spans) == length - 1
+    assert length == 1 or (0, length - 1) in spans
+    assert all(0 <= first < last < length for first, last in spans)
+    assert not [(a, b) for a in spans for b in spans if a[0] < b[0] <= a[1] < b[1]]

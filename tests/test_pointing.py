@@ -5,14 +5,14 @@ import numpy
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_array_equal
+from samples import assert_is_whole_tree, read_spans
 
-from spacy_pointparse.pointing import Pointings, decode, encode, to_constituents
+from spacy_pointparse.decoding import decode
+from spacy_pointparse.pointing import Pointings, encode, to_constituents
 from spacy_pointparse.trees import flatten_tree, read_trees
 
 TREEBANKS = Path(__file__).parents[2] / "shared" / "treebanks"
-INF = float("inf")
 
 # The paper's Figure 1, "She enjoys playing tennis .", with two brackets over "She"
 # to have a chain over a word too.
@@ -39,21 +39,6 @@ def decode_targets(targets):
     return decode(general, numpy.ones(length))
 
 
-def read_spans(targets):
-    """The spans that the paper's inverse H' finds: first and last word of each."""
-    return [(min(i, int(p)), max(i, int(p))) for i, p in enumerate(targets[:-1])]
-
-
-def assert_is_whole_tree(targets):
-    """A binary tree has one span fewer than words, all distinct, none crossing."""
-    length = len(targets)
-    spans = set(read_spans(targets))
-    assert len(spans) == length - 1
-    assert length == 1 or (0, length - 1) in spans
-    assert all(0 <= first < last < length for first, last in spans)
-    assert not [(a, b) for a in spans for b in spans if a[0] < b[0] <= a[1] < b[1]]
-
-
 @st.composite
 def draw_trees(draw):
     """An n-ary tree with chains over words and phrases; a root may be a TOP."""
@@ -71,17 +56,6 @@ def draw_trees(draw):
             cuts = sorted(draw(st.sets(inner, min_size=1, max_size=4)))
             pieces += reversed(list(zip([start, *cuts], [*cuts, end])))
     return constituents, length
-
-
-@st.composite
-def draw_scores(draw):
-    length = draw(st.integers(1, 12))
-    # Few values, for many ties, or any.
-    finite = st.floats(-1e6, 1e6, width=32)
-    values = draw(st.sampled_from([st.sampled_from([-INF, -1.0, 0.0, 1.0]), finite]))
-    general = draw(arrays(numpy.float32, (length, length), elements=values))
-    singleton = draw(arrays(numpy.float32, length, elements=values))
-    return general, singleton
 
 
 @pytest.mark.parametrize(
@@ -168,43 +142,6 @@ def test_pointing_refuses_what_is_no_tree(constituents, label, problem):
         encode(constituents, 4)
 
 
-@pytest.mark.parametrize(
-    "general, singleton, expected",
-    [
-        # Three words, ((0 1) 2). With general[0, 0] in place of singleton[0] the first
-        # split would score 10 and win.
-        ([[9, 0, 0], [1, 0, 1], [0, 0, 0]], [0, 0, 1], [2, 0, 0]),
-        # Three words, (0 (1 2)).
-        ([[0, 0, 0], [1, 0, 1], [0, 0, 9]], [1, 0, 0], [2, 2, 0]),
-        # Four words, ((0 1) (2 3)): both parts are general, 2 + 2. singleton[1] and
-        # singleton[2] play no role.
-        (
-            [[0, 0, 0, 0], [2, 0, 0, 1], [1, 0, 0, 2], [0, 0, 0, 0]],
-            [2, 0, 0, 2],
-            [3, 0, 3, 0],
-        ),
-        # Four words, (0 (1 (2 3))): 4 + 1 beats 2 + 2, then 3 + 1 beats 1 + 2.
-        (
-            [[0, 0, 0, 0], [2, 0, 0, 1], [1, 1, 0, 2], [0, 0, 0, 9]],
-            [4, 3, 0, 2],
-            [3, 3, 3, 0],
-        ),
-        # What counts is how k points at i, not how i points at k.
-        ([[0, 9, 9], [1, 0, 0], [9, 9, 0]], [0, 0, 0], [2, 0, 0]),
-        # The first of equal splits wins.
-        ([[0] * 4] * 4, [0] * 4, [3, 3, 3, 0]),
-        ([[-INF] * 4] * 4, [-INF] * 4, [3, 3, 3, 0]),
-        ([[0, 0], [0, 0]], [0, 0], [1, 0]),
-        ([[5]], [-5], [0]),
-    ],
-)
-def test_decode_literals(general, singleton, expected):
-    general, singleton = numpy.array(general, float), numpy.array(singleton, float)
-    before = general.copy()
-    assert decode(general, singleton).tolist() == expected
-    assert_array_equal(general, before)
-
-
 @given(draw_trees())
 def test_pointing_round_trip(tree):
     constituents, length = tree
@@ -223,17 +160,6 @@ def test_words_point_at_the_other_end_of_their_largest_span(tree):
     for i, p in enumerate(targets.tolist()):
         widths = [last - first for first, last in spans if i in (first, last)]
         assert abs(p - i) == max(widths, default=0)
-
-
-@given(draw_scores())
-def test_decode_always_makes_a_whole_tree(scores):
-    targets = decode(*scores)
-    assert_is_whole_tree(targets)
-    assert targets[-1] == 0
-    length = len(targets)
-    brackets = [(first, last + 1, "X") for first, last in read_spans(targets)]
-    brackets.sort(key=lambda bracket: (bracket[0], -bracket[1]))
-    assert_array_equal(encode(brackets, length).targets, targets)
 
 
 @pytest.mark.parametrize("side", ["right", "left"])

@@ -16,6 +16,7 @@ HOUSE = Path(spacy_pointparse.__file__).parent
 ROOMS = [
     "trees",
     "pointing",
+    "decoding",
     "network",
     "fence",
     "embeddings",
@@ -37,6 +38,7 @@ ROOMS = [
 KNOWN = {
     "trees": {"nltk"},
     "pointing": {"numpy"},
+    "decoding": {"numpy"},
     "network": {"torch"},
     "fence": {"thinc"},
     "embeddings": {"numpy", "spacy", "thinc"},
