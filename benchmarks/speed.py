@@ -19,6 +19,7 @@ from spacy.language import Language
 from spacy.util import get_package_path, is_package
 
 from spacy_pointparse.corpus import read_docs
+from spacy_pointparse.inference import Inference
 
 RUNS = 5
 BATCH_SIZES = [64, 256]
@@ -57,10 +58,10 @@ def measure_decoding(nlp: Language, texts: list[str]) -> float:
         return call
 
     parser = nlp.get_pipe("pointing_parser")
-    decode = timed("decode", parser._decode)
+    decode = timed("decode", Inference._decode)
     predict = timed("predict", parser.predict)
     with (
-        mock.patch.object(parser, "_decode", decode),
+        mock.patch.object(Inference, "_decode", decode),
         mock.patch.object(parser, "predict", predict),
     ):
         measure(nlp, texts, BATCH_SIZES[0])

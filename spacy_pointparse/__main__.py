@@ -158,6 +158,31 @@ def evaluate_cli(
             output.write_text(json.dumps(scores, indent=2), encoding="utf8")
 
 
+@app.command("calibrate")
+def calibrate_cli(
+    model: Annotated[Path, typer.Argument(help="Folder of a trained pipeline")],
+    data: Annotated[
+        Path, typer.Argument(help="A .spacy file or trees it was not trained on")
+    ],
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="Folder for the pipeline, calibrated")
+    ],
+    name: Annotated[
+        str, typer.Option(help="Name of the component")
+    ] = "pointing_parser",
+    gold_tags: Annotated[bool, typer.Option(help="Give the gold tags")] = False,
+    gpu_id: Annotated[int, typer.Option(help="GPU, -1 for the CPU")] = -1,
+) -> None:
+    """Fit the probabilities of constituents to how often they are right."""
+    with clear_errors():
+        setup_gpu(gpu_id)
+        nlp = spacy.load(model)
+        examples = create_corpus(data, gold_tags=gold_tags)(nlp)
+        calibration = nlp.get_pipe(name).calibrate(examples)
+        nlp.to_disk(output)
+    typer.echo(f"slope {calibration.slope:.3f}, intercept {calibration.intercept:.3f}")
+
+
 def _list_scores(scores: dict) -> Iterator[tuple[str, str]]:
     percentages = {
         "LABELLED RECALL": "spans_constituents_r",

@@ -8,16 +8,19 @@ copies and worker processes, and every extension attribute is a getter over it.
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
+from math import isnan
 from typing import Any
 
 import numpy
 from nltk import Tree
+from numpy.typing import NDArray
 from spacy.tokens import Doc, Span, SpanGroup, Token
 
 from .sentences import get_sentences
 from .trees import Constituent, build_tree, escape_word, tree_to_string
 
 KEY = "constituents"
+SCORES = "scores"
 # The tag of a pre-terminal where nobody set `token.tag_`.
 UNKNOWN_TAG = "UNK"
 
@@ -26,16 +29,29 @@ class NonConstituentException(ValueError):
     """Raised for a range of tokens that is no constituent of the parse."""
 
 
-def set_constituents(doc: Doc, constituents: Iterable[Constituent]) -> None:
+def set_constituents(
+    doc: Doc,
+    constituents: Iterable[Constituent],
+    probabilities: NDArray | None = None,
+) -> None:
     """Set the parse of a Doc. What it held before is gone.
 
     doc (Doc): The Doc to modify.
     constituents (Iterable[Constituent]): Start token, end token and label of each
         bracket, the brackets over the same tokens outermost first.
+    probabilities (Optional[NDArray]): How likely each is to be right, not a number
+        where that is unknown. They are kept as `attrs["scores"]` of the span group, as
+        those of spaCy's spancat are. Shape (constituents,).
     """
-    ordered = sorted(constituents, key=lambda bracket: (bracket[0], -bracket[1]))
-    spans = [Span(doc, start, end, label=label) for start, end, label in ordered]
-    doc.spans[KEY] = SpanGroup(doc, name=KEY, spans=spans)
+    brackets = list(constituents)
+    order = sorted(
+        range(len(brackets)), key=lambda i: (brackets[i][0], -brackets[i][1])
+    )
+    spans = [Span(doc, *brackets[i][:2], label=brackets[i][2]) for i in order]
+    attrs = {}
+    if probabilities is not None:
+        attrs[SCORES] = probabilities[order].astype("float32")
+    doc.spans[KEY] = SpanGroup(doc, name=KEY, attrs=attrs, spans=spans)
 
 
 def get_constituents(doc: Doc) -> SpanGroup:
@@ -200,6 +216,22 @@ def get_span_parent(span: Span) -> Span | None:
     return None
 
 
+def get_span_probability(span: Span) -> float | None:
+    """Get how likely a constituent is to be right, by the parser that found it; None if
+    that is unknown, as for gold trees and for words without a constituent. Of a unary
+    chain it is that of all labels together."""
+    span, brackets = _find_brackets(span)
+    chain = _chain(span, brackets)
+    group = get_constituents(span.doc)
+    scores = group.attrs.get(SCORES, ())
+    # Spans that were added to the group, or taken from it, have moved the others.
+    if not chain or len(scores) != len(group):
+        return None
+    first = bisect_left(group, (span.start, -span.end), key=_bracket_order)
+    probability = float(scores[first])
+    return None if isnan(probability) else probability
+
+
 def get_doc_trees(doc: Doc) -> list[Tree]:
     """Get the tree of each sentence, those of white space only left out."""
     get_constituents(doc)
@@ -242,6 +274,7 @@ _GETTERS: dict[type, dict[str, Callable]] = {
         "constituents": get_span_constituents,
         "parent": get_span_parent,
         "children": get_span_children,
+        "probability": get_span_probability,
     },
     Token: {
         "labels": get_token_labels,

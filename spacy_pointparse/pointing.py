@@ -68,26 +68,41 @@ def to_constituents(pointings: Pointings) -> list[Constituent]:
     paper's appendix): folded chains unfold, empty labels vanish. The span of a whole
     sentence of several words is always a constituent.
 
-    pointings (Pointings): Pointings that form a tree, as from `encode` or `decode`.
+    pointings (Pointings): Pointings that form a tree, as from `decode`.
     RETURNS (List[Constituent]): Constituents in pre-order.
+    """
+    return [(start, end, label) for start, end, label, _ in trace(pointings)]
+
+
+def trace(pointings: Pointings) -> list[tuple[int, int, str, int]]:
+    """Turn pointings into constituents, as `to_constituents` does, and say where each
+    comes from.
+
+    pointings (Pointings): Pointings that form a tree.
+    RETURNS (List[Tuple[int, int, str, int]]): Constituents in pre-order, each with the
+        word that points its span out; or, of one over a single word, with that word
+        counted on from the length of the sentence.
     """
     targets, labels, unaries = pointings
     length = len(unaries)
-    spans = [(i, i + 1, label) for i, label in enumerate(unaries) if label]
-    for word in range(length - 1):
-        other = int(targets[word])
+    spans = [(i, i + 1, label, length + i) for i, label in enumerate(unaries) if label]
+    for word, other in enumerate(targets.tolist()[:-1]):
         start, end = min(word, other), max(word, other) + 1
         label = labels[word]
         if end - start == length and not label:
             label = ROOT
         if label:
-            spans.append((start, end, label))
+            spans.append((start, end, label, word))
     spans.sort(key=_preorder)
-    return [(s, e, label) for s, e, chain in spans for label in chain.split(JOINER)]
+    return [
+        (start, end, label, source)
+        for start, end, chain, source in spans
+        for label in chain.split(JOINER)
+    ]
 
 
-def _preorder(constituent: Constituent) -> tuple[int, int]:
-    return constituent[0], -constituent[1]
+def _preorder(span: tuple[int, int, str, int]) -> tuple[int, int]:
+    return span[0], -span[1]
 
 
 def _fold_chains(constituents: Sequence[Constituent]) -> dict[tuple[int, int], str]:

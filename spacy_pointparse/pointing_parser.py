@@ -1,10 +1,12 @@
 """The trainable pipeline component."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from itertools import groupby, islice
-from typing import Any, Literal, NamedTuple
+from itertools import islice
+from typing import Any, Literal
 
 import numpy
+from nltk import Tree
 from numpy.typing import NDArray
 from spacy.errors import Errors
 from spacy.language import Language
@@ -13,22 +15,16 @@ from spacy.tokens import Doc
 from spacy.training import Example, validate_examples, validate_get_examples
 from spacy.util import minibatch
 from spacy.vocab import Vocab
-from thinc.api import Config, Model, Optimizer, Ragged, set_dropout_rate
-from thinc.types import Floats3d
+from thinc.api import Config, Model, Optimizer, set_dropout_rate
 
-from .constituents import install_extensions, set_constituents
-from .decoding import decode
-from .loss import compute_loss, log_softmax
-from .pointing import (
-    EMPTY,
-    JOINER,
-    ROOT,
-    Constituent,
-    Pointings,
-    to_constituents,
-)
-from .sentences import Piece, batch_by_length, cut_docs
-from .targets import Ids, Target, count_rows, get_targets, read_labels
+from .alignment import get_gold
+from .calibration import Calibration, fit
+from .constituents import UNKNOWN_TAG, install_extensions, set_constituents
+from .inference import Decoding, Inference, Parse
+from .loss import compute_loss
+from .pointing import EMPTY, JOINER
+from .targets import Target, count_rows, get_targets, read_labels
+from .trees import build_tree
 
 DEFAULT_CONFIG = """
 [model]
@@ -78,19 +74,6 @@ _NOT_TRAINED = (
 )
 
 
-class Parse(NamedTuple):
-    """The parse of one sentence.
-
-    words (List[int]): Index in the Doc of each word, white space left out.
-    constituents (List[Constituent]): Constituents over words, in pre-order.
-    tags (List[str]): Predicted tag of each word; empty without a tag head.
-    """
-
-    words: list[int]
-    constituents: list[Constituent]
-    tags: list[str]
-
-
 @Language.factory(
     "pointing_parser",
     assigns=[
@@ -104,6 +87,7 @@ class Parse(NamedTuple):
         "span._.constituents",
         "span._.parent",
         "span._.children",
+        "span._.probability",
         "token._.labels",
         "token._.parse_string",
         "token._.parent",
@@ -111,6 +95,8 @@ class Parse(NamedTuple):
     default_config={
         "model": DEFAULT_MODEL,
         "decode_from": "log_probabilities",
+        "decoder": "greedy",
+        "beam_size": 10,
         "max_length": 1000,
         "overwrite_tags": False,
         "scorer": {"@scorers": "spacy-pointparse.constituents_scorer.v1"},
@@ -127,6 +113,8 @@ def make_pointing_parser(
     name: str,
     model: Model,
     decode_from: Literal["log_probabilities", "probabilities"],
+    decoder: Literal["greedy", "beam", "exact"],
+    beam_size: int,
     max_length: int,
     overwrite_tags: bool,
     scorer: Callable | None,
@@ -138,6 +126,9 @@ def make_pointing_parser(
     model (Model): A model such as "spacy-pointparse.PointingParser.v1".
     decode_from (str): Scores that the decoder adds up: "log_probabilities", or
         "probabilities" as in the paper.
+    decoder (str): "greedy" top-down as in the paper, "exact" for the best tree under
+        the sum of these scores, or "beam".
+    beam_size (int): Number of trees that a beam keeps.
     max_length (int): Longest sentence, in words, that is parsed in one piece.
     overwrite_tags (bool): Replace tags that are set already by the parser's own.
     scorer (Optional[Callable]): The scoring method.
@@ -148,6 +139,8 @@ def make_pointing_parser(
         model,
         name,
         decode_from=decode_from,
+        decoder=decoder,
+        beam_size=beam_size,
         max_length=max_length,
         overwrite_tags=overwrite_tags,
         scorer=scorer,
@@ -166,6 +159,8 @@ class PointingParser(TrainablePipe):
         decode_from: Literal[
             "log_probabilities", "probabilities"
         ] = "log_probabilities",
+        decoder: Literal["greedy", "beam", "exact"] = "greedy",
+        beam_size: int = 10,
         max_length: int = 1000,
         overwrite_tags: bool = False,
         scorer: Callable | None = None,
@@ -177,20 +172,26 @@ class PointingParser(TrainablePipe):
         name (str): Name of the component.
         decode_from (str): Scores that the decoder adds up: "log_probabilities", or
             "probabilities" as in the paper.
+        decoder (str): "greedy" top-down as in the paper, "exact" for the best tree
+            under the sum of these scores, or "beam".
+        beam_size (int): Number of trees that a beam keeps.
         max_length (int): Longest sentence, in words, that is parsed in one piece. The
             pieces of a longer one are put under one TOP.
         overwrite_tags (bool): Replace tags that are set already by the parser's own.
         scorer (Optional[Callable]): The scoring method.
-        RAISES (ValueError): If max_length is not positive.
+        RAISES (ValueError): If max_length or beam_size is not positive.
         """
-        if max_length < 1:
-            raise ValueError(f"max_length must be 1 or more, but is {max_length}.")
+        for setting, value in (("max_length", max_length), ("beam_size", beam_size)):
+            if value < 1:
+                raise ValueError(f"{setting} must be 1 or more, but is {value}.")
         install_extensions()
         self.vocab = vocab
         self.model = model
         self.name = name
         self.scorer = scorer
         self.decode_from = decode_from
+        self.decoder = decoder
+        self.beam_size = beam_size
         self.max_length = max_length
         self.overwrite_tags = overwrite_tags
         # What training found; the settings are in the config of the pipeline.
@@ -239,6 +240,10 @@ class PointingParser(TrainablePipe):
     def _is_initialized(self) -> bool:
         return bool(self.model.get_ref("output_layer").has_dim("nO"))
 
+    def _check_trained(self) -> None:
+        if not self._is_initialized:
+            raise ValueError(_NOT_TRAINED.format(name=self.name))
+
     def pipe(self, stream: Iterable[Doc], *, batch_size: int = 128) -> Iterator[Doc]:
         """Parse a stream of Docs in batches. If a batch fails, its Docs are parsed one
         by one, so that only the bad ones go to the error handler.
@@ -263,91 +268,101 @@ class PointingParser(TrainablePipe):
         RAISES (ValueError): If the component is not trained.
         """
         docs = list(docs)
-        if not self._is_initialized:
-            raise ValueError(_NOT_TRAINED.format(name=self.name))
-        pieces = cut_docs(docs, self.max_length)
-        parses: list[list[Parse]] = [[] for _ in docs]
-        for (doc_index, _), parts in groupby(
-            zip(pieces, self._parse_pieces(docs, pieces)), lambda pair: pair[0][:2]
-        ):
-            parses[doc_index].append(_merge([parse for _, parse in parts]))
-        return parses
+        self._check_trained()
+        trees = self._inference.parse(docs)
+        return [[best for best, *_ in sentences] for sentences in trees]
+
+    def find_best(self, doc: Doc, count: int) -> list[list[tuple[float, Tree]]]:
+        """Find the best trees of each sentence of a Doc by a beam, and leave the Doc as
+        it is.
+
+        doc (Doc): The Doc.
+        count (int): Number of trees at most; one of a sentence longer than
+            `max_length`.
+        RETURNS (List[List[Tuple[float, Tree]]]): Of each sentence its trees, best
+            first, with the log-probability of all pointings of each. What a beam of
+            `beam_size` trees, or of twice as many as asked for, comes upon.
+        RAISES (ValueError): If the component is not trained or count is not positive.
+        """
+        self._check_trained()
+        if count < 1:
+            raise ValueError(f"count must be 1 or more, but is {count}.")
+        # Several binary trees can stand for one: what differs is only how it was split.
+        [sentences] = self._inference.parse([doc], max(2 * count, self.beam_size))
+        return [
+            [(parse.score, self._make_tree(doc, parse)) for parse in distinct[:count]]
+            for distinct in map(_drop_repeated, sentences)
+        ]
+
+    def _make_tree(self, doc: Doc, parse: Parse) -> Tree:
+        words = [doc[i] for i in parse.words]
+        own = parse.tags or [""] * len(words)
+        tags = [token.tag_ or tag or UNKNOWN_TAG for token, tag in zip(words, own)]
+        return build_tree([token.text for token in words], tags, parse.constituents)
+
+    @property
+    def _inference(self) -> Inference:
+        decoding = Decoding(self.decode_from, self.decoder, self.beam_size)
+        return Inference(self.model, self.cfg["labels"], self.max_length, decoding)
+
+    @property
+    def calibration(self) -> Calibration:
+        """What makes probabilities of the model's scores; none before `calibrate`."""
+        return Calibration(*self.cfg.get("calibration", ()))
+
+    def judge(self, examples: Iterable[Example]) -> tuple[NDArray, NDArray]:
+        """Say of each constituent that the parser finds how likely it holds it to be,
+        before calibration, and whether it is right. Sentences whose gold tree does not
+        fit the predicted tokens are left out.
+
+        examples (Iterable[Example]): The examples; the predicted Docs stay as they are.
+        RETURNS (Tuple[NDArray, NDArray]): Probabilities, and 1 for right or 0 for
+            wrong. Both of shape (constituents,).
+        RAISES (ValueError): If the component is not trained.
+        """
+        examples = list(examples)
+        parses = self.predict([example.predicted for example in examples])
+        judged = [
+            pair
+            for example, sentences in zip(examples, parses)
+            for pair in _judge(example, sentences)
+        ]
+        probabilities, right = numpy.array(judged, dtype=float).reshape(-1, 2).T
+        return probabilities, right
+
+    def calibrate(self, examples: Iterable[Example]) -> Calibration:
+        """Fit the probabilities of constituents to how often they are right.
+
+        examples (Iterable[Example]): Examples that the parser was not trained on.
+        RETURNS (Calibration): The fit, which is saved with the component.
+        RAISES (ValueError): If the component is not trained, or if all it finds is
+            right, or all wrong.
+        """
+        calibration = fit(*self.judge(examples))
+        self.cfg["calibration"] = list(calibration)
+        return calibration
 
     def set_annotations(self, docs: Iterable[Doc], scores: list[list[Parse]]) -> None:
-        """Write parses to Docs: the span group of constituents, and tags where there
-        are none (everywhere with `overwrite_tags`).
+        """Write parses to Docs: the span group of constituents, with their calibrated
+        probabilities, and tags where there are none (everywhere with
+        `overwrite_tags`).
 
         docs (Iterable[Doc]): The Docs to modify.
         scores (List[List[Parse]]): The parses from `predict`.
         """
         for doc, parses in zip(docs, scores):
             brackets = [
-                (words[start], words[end - 1] + 1, label)
-                for words, constituents, _ in parses
-                for start, end, label in constituents
+                (parse.words[start], parse.words[end - 1] + 1, label)
+                for parse in parses
+                for start, end, label in parse.constituents
             ]
-            set_constituents(doc, brackets)
-            for words, _, tags in parses:
-                for index, tag in zip(words, tags):
+            likely = numpy.array([p for parse in parses for p in parse.probabilities])
+            set_constituents(doc, brackets, self.calibration.apply(likely))
+            for parse in parses:
+                for index, tag in zip(parse.words, parse.tags):
                     token = doc[index]
                     if self.overwrite_tags or not token.tag:
                         token.tag_ = tag
-
-    def _parse_pieces(self, docs: list[Doc], pieces: list[Piece]) -> list[Parse]:
-        """Parse sentences of at most `max_length` words, those of like length
-        together."""
-        if not pieces:
-            return []
-        ops = self.model.ops
-        vectors = ops.flatten(self.model.get_ref("tok2vec").predict(docs))
-        first_rows = numpy.cumsum([0, *(len(doc) for doc in docs)])
-        parses: dict[int, Parse] = {}
-        for batch in batch_by_length(pieces):
-            sentences = [pieces[i].words + first_rows[pieces[i].doc] for i in batch]
-            words = self.model.get_ref("sentences").predict(
-                (vectors, [ops.asarray1i(sentence) for sentence in sentences])
-            )
-            for i, (constituents, tags) in zip(batch, self._parse_batch(words)):
-                parses[i] = Parse(pieces[i].words, constituents, tags)
-        return [parses[i] for i in range(len(pieces))]
-
-    def _parse_batch(self, words: Ragged) -> Iterator[tuple[list[Constituent], list]]:
-        """Point, decode and label a batch of sentences."""
-        ops = self.model.ops
-        encoded, tag_scores = self.model.get_ref("encoder").predict(words)
-        scores = self.model.get_ref("pointer").predict(encoded)
-        lengths = ops.to_numpy(words.lengths).tolist()
-        targets = self._decode(*scores, lengths)
-        rows = ops.asarray1i(count_rows(targets))
-        labels, unaries = self.model.get_ref("labeller").predict((encoded, rows))
-        names = self.cfg["labels"]
-        label_names = _best(names["spans"], ops.to_numpy(labels))
-        unary_names = _best(names["unaries"], ops.to_numpy(unaries))
-        tags = (
-            [] if tag_scores is None else _best(names["tags"], ops.to_numpy(tag_scores))
-        )
-        start = 0
-        for target in targets:
-            part = slice(start, start + len(target))
-            pointings = Pointings(target, label_names[part], unary_names[part])
-            yield to_constituents(pointings), tags[part]
-            start = part.stop
-
-    def _decode(
-        self, general: Floats3d, singleton: Floats3d, lengths: list[int]
-    ) -> list[Ids]:
-        """Decode padded scores, shape (batch, length, length), sentence by sentence."""
-        ops = self.model.ops
-        general = log_softmax(ops, general)
-        singleton = log_softmax(ops, singleton)
-        singleton = ops.xp.diagonal(singleton, axis1=1, axis2=2)
-        if self.decode_from == "probabilities":
-            general, singleton = ops.xp.exp(general), ops.xp.exp(singleton)
-        general, singleton = ops.to_numpy(general), ops.to_numpy(singleton)
-        return [
-            decode(general[i, :length, :length], singleton[i, :length])
-            for i, length in enumerate(lengths)
-        ]
 
     def update(
         self,
@@ -456,20 +471,23 @@ class PointingParser(TrainablePipe):
                     self.vocab.strings.add(part)
 
 
-def _merge(parses: list[Parse]) -> Parse:
-    """Put the pieces of a sentence under one root, which takes the place of theirs."""
-    if len(parses) == 1:
-        return parses[0]
-    words: list[int] = []
-    constituents: list[Constituent] = []
+def _drop_repeated(parses: list[Parse]) -> list[Parse]:
+    """Keep the first parse of each tree."""
+    first: dict[tuple, Parse] = {}
     for parse in parses:
-        start = len(words)
-        brackets = [bracket for bracket in parse.constituents if bracket[2] != ROOT]
-        constituents += [(s + start, e + start, label) for s, e, label in brackets]
-        words += parse.words
-    tags = [tag for parse in parses for tag in parse.tags]
-    return Parse(words, [(0, len(words), ROOT), *constituents], tags)
+        first.setdefault(tuple(parse.constituents), parse)
+    return list(first.values())
 
 
-def _best(names: list[str], scores: NDArray) -> list[str]:
-    return [names[i] for i in scores.argmax(axis=1).tolist()]
+def _judge(example: Example, parses: list[Parse]) -> Iterator[tuple[float, bool]]:
+    """Say of each constituent how likely it was held to be, and whether it is right."""
+    golds = {gold.words[0]: gold for gold in get_gold(example) if gold is not None}
+    for parse in parses:
+        gold = golds.get(parse.words[0])
+        if gold is None or gold.words != parse.words:
+            continue
+        left = Counter(gold.constituents)
+        for bracket, probability in zip(parse.constituents, parse.probabilities):
+            if not numpy.isnan(probability):
+                yield probability, left[bracket] > 0
+            left[bracket] -= 1

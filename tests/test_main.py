@@ -187,6 +187,37 @@ def test_main_evaluate_raw_text(run, write, trained_path, trees):
     assert rows["COMPLETE MATCH"] == "0.00"
 
 
+@pytest.mark.parametrize("options", [["--gold-tags"], ["--tags", "tags.txt"]])
+def test_main_evaluate_says_whose_tags_were_given(run, write, trained_path, options):
+    data = write("(S (NP (NNS Owls)) (VP (VBP hoot)))")
+    tags = write("NNS VBP", name="tags.txt")
+    options = [str(tags) if option == "tags.txt" else option for option in options]
+    rows = [
+        run("evaluate", trained_path, data, *given).stdout for given in ([], options)
+    ]
+    assert "TAGS GIVEN                none\n" in rows[0]
+    assert rows[1].split("TAGS GIVEN")[1].split()[0] in ("gold", str(tags))
+    assert "TAG ACCURACY            100.00" in rows[1]
+
+
+def test_main_calibrate(run, write, trained_path, trees, tmp_path):
+    wrong = "(S (NP (DT The)) (VP (NN otter) (VBZ sleeps)) (. .))"
+    output = tmp_path / "calibrated"
+    result = run("calibrate", trained_path, write(*trees, wrong), "--output", output)
+    assert result.exit_code == 0
+    slope, intercept = spacy.load(output).get_pipe("pointing_parser").calibration
+    assert result.stdout.endswith(f"slope {slope:.3f}, intercept {intercept:.3f}\n")
+    assert (slope, intercept) != (1, 0)
+    assert spacy.load(trained_path).get_pipe("pointing_parser").calibration == (1, 0)
+
+
+def test_main_calibrate_on_what_is_known_by_heart(run, write, trained_path, trees):
+    output = trained_path.parent / "calibrated"
+    result = run("calibrate", trained_path, write(*trees), "--output", output)
+    check_error(result, "some right and some wrong")
+    assert not output.exists()
+
+
 def test_main_evaluate_gold_tags_of_raw_text(run, write, trained_path, trees):
     data = write(*trees)
     result = run("evaluate", trained_path, data, "--raw-text", "--gold-tags")

@@ -26,6 +26,8 @@ ROOMS = [
     "alignment",
     "targets",
     "loss",
+    "inference",
+    "calibration",
     "evalb",
     "scorer",
     "corpus",
@@ -44,6 +46,8 @@ KNOWN = {
     "embeddings": {"numpy", "spacy", "thinc"},
     "model": {"spacy", "thinc"},
     "loss": {"numpy", "thinc"},
+    "inference": {"numpy", "spacy", "thinc"},
+    "calibration": {"numpy"},
     "rounding": {"spacy", "thinc"},
 }
 ENTRY_POINTS = distribution("spacy-pointparse").entry_points

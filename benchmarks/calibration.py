@@ -1,0 +1,57 @@
+"""Whether the probabilities of constituents hold: en_pointparse_sm on gold sentences.
+
+    python benchmarks/calibration.py corpus/english/test/gum.spacy
+
+Prints, for ranges of probability, how many constituents there are, how likely they were
+held to be on average, and how many were right; and the expected calibration error (the
+mean gap between both, by constituents) with and without the calibration.
+"""
+
+import sys
+
+import numpy
+import spacy
+from numpy.typing import NDArray
+
+from spacy_pointparse.corpus import create_corpus
+
+EDGES = numpy.linspace(0, 1, 11)
+
+
+def bin_probabilities(
+    probabilities: NDArray, right: NDArray
+) -> list[tuple[float, int, float, float]]:
+    """Lower edge, number, mean probability and share of right ones of each range."""
+    bins = numpy.digitize(probabilities, EDGES[1:-1])
+    return [
+        (
+            float(EDGES[i]),
+            int(inside.sum()),
+            probabilities[inside].mean(),
+            right[inside].mean(),
+        )
+        for i in range(len(EDGES) - 1)
+        if (inside := bins == i).any()
+    ]
+
+
+def measure_error(probabilities: NDArray, right: NDArray) -> float:
+    rows = bin_probabilities(probabilities, right)
+    return sum(n * abs(held - true) for _, n, held, true in rows) / len(right)
+
+
+def main(path: str) -> None:
+    nlp = spacy.load("en_pointparse_sm")
+    parser = nlp.get_pipe("pointing_parser")
+    raw, right = parser.judge(create_corpus(path)(nlp))
+    calibrated = parser.calibration.apply(raw)
+    print("| probability | constituents | mean probability | right |")
+    print("|---|---|---|---|")
+    for low, count, held, true in bin_probabilities(calibrated, right):
+        print(f"| {low:.1f} to {low + 0.1:.1f} | {count} | {held:.3f} | {true:.3f} |")
+    print(f"expected calibration error {measure_error(calibrated, right):.4f}")
+    print(f"without calibration {measure_error(raw, right):.4f}")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

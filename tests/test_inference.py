@@ -1,0 +1,211 @@
+import math
+
+import numpy
+import pytest
+import spacy
+from nltk import Tree
+from numpy.testing import assert_allclose
+from spacy.tokens import Doc, DocBin
+
+from spacy_pointparse.constituents import KEY
+from spacy_pointparse.inference import Decoding
+
+DECODERS = ["greedy", "beam", "exact"]
+# Greedy decoding is trapped by the 5, see test_decoding.
+GENERAL = numpy.log([[0.1] * 4, [0.1, 0.1, 0.5, 0.6], [0.5] + [0.1] * 3, [0.1] * 4])
+SINGLETON = numpy.log([0.9] * 4)
+
+
+@pytest.fixture(scope="module")
+def known(trained_path):
+    """A tiny parser that knows the trees by heart, not to be changed."""
+    return spacy.load(trained_path)
+
+
+def parse(nlp, examples):
+    return list(nlp.pipe(example.predicted for example in examples))
+
+
+@pytest.mark.parametrize("decoder", DECODERS)
+@pytest.mark.parametrize("decode_from", ["log_probabilities", "probabilities"])
+def test_sure_trees_are_found_by_every_decoder(
+    trained_path, make_examples, trees, decoder, decode_from
+):
+    config = {
+        "components.pointing_parser.decoder": decoder,
+        "components.pointing_parser.decode_from": decode_from,
+    }
+    nlp = spacy.load(trained_path, config=config)
+    docs = parse(nlp, make_examples(nlp))
+    assert [doc._.parse_string for doc in docs] == trees
+
+
+@pytest.mark.parametrize(
+    "decoder, expected",
+    [("greedy", [3, 3, 3, 0]), ("exact", [3, 2, 0, 0]), ("beam", [3, 2, 0, 0])],
+)
+def test_decoders_differ_where_the_first_split_misleads(decoder, expected):
+    decoding = Decoding(decoder=decoder, beam_size=2)
+    assert decoding.list_trees(GENERAL, SINGLETON, 1)[0].tolist() == expected
+
+
+def test_beam_keeps_as_many_trees_as_it_is_told():
+    narrow = Decoding(decoder="beam", beam_size=1)
+    assert narrow.list_trees(GENERAL, SINGLETON, 1)[0].tolist() == [3, 3, 3, 0]
+    assert len(narrow.list_trees(GENERAL, SINGLETON, 3)) == 3
+
+
+@pytest.mark.parametrize("setting", ["beam_size", "max_length"])
+def test_settings_must_be_positive(setting):
+    with pytest.raises(ValueError, match=f"{setting} must be 1 or more, but is 0"):
+        spacy.blank("en").add_pipe("pointing_parser", config={setting: 0})
+
+
+# --- several trees ---
+
+
+def test_best_trees_begin_with_the_parse(known, make_examples):
+    parser = known.get_pipe("pointing_parser")
+    for example in make_examples(known):
+        [ranked] = parser.find_best(example.predicted, 3)
+        assert KEY not in example.predicted.spans
+        scores = [score for score, _ in ranked]
+        assert scores == sorted(scores, reverse=True)
+        assert len({str(tree) for _, tree in ranked}) == len(ranked) <= 3
+        words = [token.text for token in example.predicted]
+        assert all(tree.leaves() == words for _, tree in ranked)
+        assert len(ranked) == (3 if len(words) > 3 else 1 + (len(words) > 2))
+        [best] = known(example.predicted)._.parse_trees
+        assert ranked[0][1] in (best, Tree("TOP", [best]))
+
+
+def test_scores_of_trees_are_probabilities(known, make_examples):
+    parser = known.get_pipe("pointing_parser")
+    doc = make_examples(known)[0].predicted
+    [ranked] = parser.find_best(doc, 100)
+    # Of four words there are five binary trees, and the best is known by heart.
+    assert 2 <= len(ranked) <= 5
+    assert -0.1 < ranked[0][0] <= 0
+    assert sum(math.exp(score) for score, _ in ranked) <= 1 + 1e-5
+
+
+def test_best_trees_of_several_sentences_and_of_none(known, make_examples):
+    parser = known.get_pipe("pointing_parser")
+    docs = [example.predicted for example in make_examples(known)[:2]]
+    joined = Doc.from_docs(docs, ensure_whitespace=False)
+    together = parser.find_best(joined, 2)
+    assert [ranked[0][1] for ranked in together] == [
+        parser.find_best(doc, 2)[0][0][1] for doc in docs
+    ]
+    assert parser.find_best(Doc(known.vocab), 2) == []
+
+
+def test_best_trees_of_a_sentence_in_pieces_are_one(trained_path, make_examples):
+    config = {"components.pointing_parser.max_length": 2}
+    nlp = spacy.load(trained_path, config=config)
+    doc = make_examples(nlp)[0].predicted
+    with pytest.warns(UserWarning, match="in pieces"):
+        [ranked] = nlp.get_pipe("pointing_parser").find_best(doc, 5)
+    [(score, tree)] = ranked
+    assert tree.label() == "TOP"
+    assert score <= 0
+
+
+def test_best_trees_want_a_trained_parser_and_a_count(known):
+    parser = known.get_pipe("pointing_parser")
+    with pytest.raises(ValueError, match="count must be 1 or more"):
+        parser.find_best(Doc(known.vocab, words=["Yes"]), 0)
+    nlp = spacy.blank("en")
+    untrained = nlp.add_pipe("pointing_parser")
+    with pytest.raises(ValueError, match="not trained"):
+        untrained.find_best(nlp.make_doc("Yes"), 1)
+
+
+# --- probabilities ---
+
+
+def test_probability_of_what_is_known_by_heart(known, make_examples):
+    doc = parse(known, make_examples(known))[0]
+    [sent] = doc.sents
+    for span in sent._.constituents:
+        if span._.labels:
+            assert 0.9 < span._.probability <= 1
+        else:
+            assert span._.probability is None
+
+
+def softmax(scores):
+    return numpy.exp(scores) / numpy.exp(scores).sum(axis=-1, keepdims=True)
+
+
+def test_probability_is_pointing_times_label(known, make_examples):
+    """Worked out anew from the scores of the model."""
+    doc = make_examples(known)[0].predicted
+    parser = known.get_pipe("pointing_parser")
+    [[found]] = parser.predict([doc])
+    model = parser.model
+    rows = numpy.arange(4, dtype="int32")
+    # "The otter sleeps .": S over all, NP over the first two.
+    targets = numpy.array([3, 0, 3, 0], dtype="int32")
+    general, _, labels, _, _ = model.predict(([doc], [rows], targets))
+    pointing, label = softmax(general[0]), softmax(labels)
+    by_span = {
+        (start, end): probability
+        for (start, end, _), probability in zip(found.constituents, found.probabilities)
+    }
+    assert_allclose(by_span[0, 4], label[0].max(), rtol=1e-4)
+    assert_allclose(by_span[0, 2], pointing[1, 0] * label[1].max(), rtol=1e-4)
+
+
+def test_probabilities_survive_docbin_and_processes(known, make_examples):
+    docs = parse(known, make_examples(known))
+    expected = [doc.spans[KEY].attrs["scores"].tolist() for doc in docs]
+    assert [len(scores) for scores in expected] == [len(d.spans[KEY]) for d in docs]
+    loaded = DocBin(docs=docs).from_bytes(DocBin(docs=docs).to_bytes())
+    found = [
+        doc.spans[KEY].attrs["scores"].tolist() for doc in loaded.get_docs(known.vocab)
+    ]
+    assert found == expected
+    bare = [example.predicted for example in make_examples(known)]
+    piped = known.pipe(bare, n_process=2)
+    found = [doc.spans[KEY].attrs["scores"].tolist() for doc in piped]
+    for a, b in zip(found, expected):
+        assert_allclose(a, b, rtol=1e-4)
+
+
+def test_probability_is_unknown_where_nobody_said(known, make_examples):
+    gold = make_examples(known)[0].reference
+    assert gold[:]._.probability is None
+    doc = parse(known, make_examples(known))[0]
+    assert doc[:]._.probability is not None
+    doc.spans[KEY].append(doc[0:1])
+    assert doc[:]._.probability is None
+
+
+def test_root_over_pieces_has_no_probability(trained_path, make_examples):
+    config = {"components.pointing_parser.max_length": 2}
+    nlp = spacy.load(trained_path, config=config)
+    with pytest.warns(UserWarning, match="in pieces"):
+        [doc] = parse(nlp, make_examples(nlp)[:1])
+    assert doc[:]._.labels == ("TOP",)
+    assert doc[:]._.probability is None
+    assert doc[0:2]._.probability is not None
+
+
+def test_calibration_lowers_the_trust_in_wrong_constituents(
+    trained, make_examples, tmp_path
+):
+    """Half the gold trees are exchanged for others: about half is right now."""
+    wrong = ["(S (NP (DT The)) (VP (NN cat) (VBZ sleeps)) (. .))"]
+    examples = make_examples(trained)[:1] + make_examples(trained, wrong)
+    before = parse(trained, make_examples(trained))[0][0:2]._.probability
+    calibration = trained.get_pipe("pointing_parser").calibrate(examples)
+    assert all(KEY not in example.predicted.spans for example in examples)
+    after = parse(trained, make_examples(trained))[0][0:2]._.probability
+    assert after < 0.9 < before
+    assert_allclose(calibration.apply(numpy.array([before])), [after], rtol=1e-3)
+    trained.to_disk(tmp_path)
+    reloaded = spacy.load(tmp_path)
+    assert_allclose(
+        parse(reloaded, make_examples(reloaded))[0][0:2]._.probability, after, rtol=1e-5
+    )
