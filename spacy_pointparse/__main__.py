@@ -74,6 +74,9 @@ def convert_cli(
     sentences_per_doc: Annotated[
         int, typer.Option(min=1, help="Sentences of a Doc")
     ] = 1,
+    partial: Annotated[
+        bool, typer.Option(help="There may be brackets that the trees do not show")
+    ] = False,
     separators: Annotated[
         str, typer.Option(help="Characters that part functions from labels")
     ] = SEPARATORS,
@@ -95,6 +98,7 @@ def convert_cli(
             relabel=_parse_renames(relabel),
             unwrap=unwrap,
             sentences_per_doc=sentences_per_doc,
+            partial=partial,
             separators=separators,
             keep_functions=keep_functions,
             bare_empties=bare_empties,

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from spacy.tokens import Doc
 from spacy.training import Example
 
-from .constituents import KEY
+from .constituents import KEY, PARTIAL
 from .sentences import get_sentences
 from .trees import Constituent
 
@@ -34,11 +34,13 @@ class Gold(NamedTuple):
     words (List[int]): Index of each word in the predicted Doc, white space left out.
     constituents (List[Constituent]): Constituents over words, in pre-order.
     tags (List[str]): Gold tag of each word, empty where there is none.
+    partial (bool): Whether there may be constituents that nobody knows.
     """
 
     words: list[int]
     constituents: list[Constituent]
     tags: list[str]
+    partial: bool
 
 
 def align(example: Example) -> Alignment | None:
@@ -80,6 +82,7 @@ def get_gold(example: Example) -> Iterator[Gold | None]:
     if alignment is None:
         yield None
         return
+    partial = bool(example.reference.spans[KEY].attrs.get(PARTIAL))
     brackets = _align_brackets(example, alignment)
     tags = _align_tags(example, alignment)
     for start, end in _align_sentences(example, alignment):
@@ -91,7 +94,7 @@ def get_gold(example: Example) -> Iterator[Gold | None]:
                 (rows[s], rows[e - 1] + 1, label) for s, e, label, _ in inside
             ]
             if words:
-                yield Gold(words, constituents, [tags[i] for i in words])
+                yield Gold(words, constituents, [tags[i] for i in words], partial)
         else:
             yield None
 

@@ -21,6 +21,8 @@ from .trees import Constituent, build_tree, escape_word, tree_to_string
 
 KEY = "constituents"
 SCORES = "scores"
+# Attribute of the span group: these brackets are right, but there may be others.
+PARTIAL = "partial"
 # The tag of a pre-terminal where nobody set `token.tag_`.
 UNKNOWN_TAG = "UNK"
 

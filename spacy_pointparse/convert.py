@@ -27,6 +27,7 @@ def convert_treebank(
     relabel: Mapping[str, str] | None = None,
     unwrap: Iterable[str] = (),
     sentences_per_doc: int = 1,
+    partial: bool = False,
     **options: Any,
 ) -> int:
     """Convert bracketed trees to a .spacy file, which is written whole or not at all.
@@ -42,6 +43,7 @@ def convert_treebank(
     unwrap (Iterable[str]): Labels that are taken off where they stand over a whole
         sentence.
     sentences_per_doc (int): Sentences of each Doc.
+    partial (bool): Whether there may be constituents that the trees do not show.
     options (Any): Further options of `read_trees`.
     RETURNS (int): The number of sentences.
     RAISES (FileNotFoundError): If a file is missing, one of a split among them.
@@ -59,10 +61,10 @@ def convert_treebank(
         batch.append(tree)
         count += 1
         if len(batch) == sentences_per_doc:
-            docs.add(make_doc(batch, vocab))
+            docs.add(make_doc(batch, vocab, partial))
             batch = []
     if batch:
-        docs.add(make_doc(batch, vocab))
+        docs.add(make_doc(batch, vocab, partial))
     _write(docs, output)
     return count
 

@@ -12,8 +12,8 @@ from spacy.tokens import Doc, DocBin
 from spacy.training import Example
 from spacy.vocab import Vocab
 
-from .constituents import set_constituents
-from .trees import flatten_tree, read_trees, unescape_word
+from .constituents import KEY, PARTIAL, set_constituents
+from .trees import ROOT, flatten_tree, read_trees, unescape_word
 
 SUFFIX = ".spacy"
 
@@ -97,15 +97,24 @@ def read_docs(
             raise FileNotFoundError(f"No such file: {file}")
         docs = DocBin().from_disk(file).get_docs(vocab)
         while joined := list(islice(docs, sentences_per_doc)):
-            yield joined[0] if len(joined) == 1 else Doc.from_docs(joined)
+            yield joined[0] if len(joined) == 1 else _join(joined)
 
 
-def make_doc(trees: Iterable[Tree], vocab: Vocab) -> Doc:
+def _join(docs: list[Doc]) -> Doc:
+    """Join Docs. If one is partial, so is the whole."""
+    joined = Doc.from_docs(docs)
+    if any(doc.spans[KEY].attrs.get(PARTIAL) for doc in docs if KEY in doc.spans):
+        joined.spans[KEY].attrs[PARTIAL] = True
+    return joined
+
+
+def make_doc(trees: Iterable[Tree], vocab: Vocab, partial: bool = False) -> Doc:
     """Make a Doc of the trees of its sentences. Words are un-escaped, and set apart as
     in running text.
 
     trees (Iterable[Tree]): Clean trees, as from `read_trees`.
     vocab (Vocab): The vocabulary of the Doc.
+    partial (bool): Whether there may be constituents that the trees do not show.
     RETURNS (Doc): The Doc, with tags, sentence starts and constituents.
     """
     words: list[str] = []
@@ -117,13 +126,20 @@ def make_doc(trees: Iterable[Tree], vocab: Vocab) -> Doc:
         leaves, sent_tags, constituents = flatten_tree(tree)
         sent_words = [unescape_word(leaf) for leaf in leaves]
         start = len(words)
-        brackets += [(s + start, e + start, label) for s, e, label in constituents]
+        brackets += [
+            (s + start, e + start, label)
+            for s, e, label in constituents
+            # The root of a partial tree only holds it together.
+            if not (partial and label == ROOT and e - s == len(leaves))
+        ]
         words += sent_words
         spaces += _get_spaces(sent_words)
         tags += sent_tags
         starts += [True, *[False] * (len(leaves) - 1)]
     doc = Doc(vocab, words=words, spaces=spaces, tags=tags, sent_starts=starts)
     set_constituents(doc, brackets)
+    if partial:
+        doc.spans[KEY].attrs[PARTIAL] = True
     return doc
 
 

@@ -3,14 +3,20 @@
 from typing import Any
 
 import numpy
+from numpy.typing import NDArray
 from thinc.api import Ops
 
-from .targets import Ids, Target
+from .targets import UNSEEN_WEIGHT, Ids, Target
+
+# Keeps the logarithm of 0 finite.
+SMALLEST = 1e-30
 
 
 def compute_loss(ops: Ops, targets: list[Target], scores: tuple) -> tuple[float, tuple]:
     """Sum the cross entropies of the paper's four heads and of the tag head, each over
-    words, so that gradients of small batches add up to those of a large one.
+    words, so that gradients of small batches add up to those of a large one. In partial
+    trees the words that they let a word point at count as one class, and a little
+    more where it would point if nothing else were there.
 
     ops (Ops): Where the scores live.
     targets (List[Target]): What each sentence teaches.
@@ -32,9 +38,22 @@ def compute_loss(ops: Ops, targets: list[Target], scores: tuple) -> tuple[float,
         numpy.concatenate([target.unaries for target in targets]),
         numpy.concatenate([target.tags for target in targets]),
     ]
-    pairs = [_cross_entropy(ops, head, truth) for head, truth in zip(scores, truths)]
+    partial = any(target.allowed is not None for target in targets)
+    weights = _join_weights(targets, length) if partial else [None] * len(truths)
+    pairs = [
+        _cross_entropy(ops, head, truth, weight)
+        for head, truth, weight in zip(scores, truths, weights)
+    ]
     losses, gradients = zip(*pairs)
-    return sum(losses), gradients
+    loss = sum(losses)
+    for i, target in enumerate(targets):
+        if target.allowed is not None:
+            count = len(target.words)
+            part = (i, slice(count), slice(count))
+            lost, gradient = _set_entropy(ops, scores[0][part], target.allowed)
+            gradients[0][part] += gradient
+            loss += lost
+    return loss, gradients
 
 
 def log_softmax(ops: Ops, scores: Any) -> Any:
@@ -48,7 +67,31 @@ def log_softmax(ops: Ops, scores: Any) -> Any:
     return scores - ops.xp.log(ops.xp.exp(scores).sum(axis=-1, keepdims=True))
 
 
-def _cross_entropy(ops: Ops, scores: Any, truths: Ids) -> tuple[float, Any]:
+def _set_entropy(ops: Ops, scores: Any, allowed: NDArray) -> tuple[float, Any]:
+    """Sum the negative logarithms of how likely each row of scores holds any of its
+    allowed classes to be."""
+    probabilities = ops.xp.exp(log_softmax(ops, scores))
+    right = probabilities * ops.asarray(allowed)
+    likely = right.sum(axis=-1, keepdims=True) + SMALLEST
+    return -float(ops.xp.log(likely).sum()), probabilities - right / likely
+
+
+def _join_weights(targets: list[Target], length: int) -> list[NDArray | None]:
+    """What each truth counts for: 1 in whole trees."""
+    pointings = numpy.ones((len(targets), length))
+    labels = []
+    for i, target in enumerate(targets):
+        if target.weights is None:
+            labels.append(numpy.ones((2, len(target.words))))
+        else:
+            pointings[i] = UNSEEN_WEIGHT
+            labels.append(target.weights)
+    return [pointings.ravel(), None, *numpy.concatenate(labels, axis=1), None]
+
+
+def _cross_entropy(
+    ops: Ops, scores: Any, truths: Ids, weights: NDArray | None
+) -> tuple[float, Any]:
     """Sum the cross entropies along the last axis, where the truth is known."""
     if scores is None:
         return 0.0, None
@@ -59,5 +102,9 @@ def _cross_entropy(ops: Ops, scores: Any, truths: Ids) -> tuple[float, Any]:
     gradient = ops.xp.exp(log_probs)
     gradient *= known[:, None]
     gradient[rows, columns] -= 1.0
-    loss = -float(log_probs[rows, columns].sum())
-    return loss, gradient.reshape(scores.shape)
+    losses = -log_probs[rows, columns]
+    if weights is not None:
+        weights = ops.asarray1f(weights)
+        gradient *= weights[:, None]
+        losses *= weights[rows]
+    return float(losses.sum()), gradient.reshape(scores.shape)

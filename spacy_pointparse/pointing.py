@@ -63,6 +63,31 @@ def encode(constituents: Sequence[Constituent], length: int) -> Pointings:
     return Pointings(targets, labels, unaries)
 
 
+def find_allowed(constituents: Sequence[Constituent], length: int) -> NDArray:
+    """Say what words can point at in any tree that holds the known constituents: the
+    span they point out crosses none of these, and holds the largest one that starts or
+    ends at the word.
+
+    constituents (Sequence[Constituent]): The known constituents, nested.
+    length (int): Number of words in the sentence.
+    RETURNS (NDArray): True where word i can point at word k. Shape (length, length).
+    """
+    words = numpy.arange(length)
+    first = numpy.minimum(words[:, None], words)
+    last = numpy.maximum(words[:, None], words)
+    allowed = first < last if length > 1 else numpy.ones((1, 1), dtype=bool)
+    for start, end in {(0, length), *(bracket[:2] for bracket in constituents)}:
+        if end - start == 1:
+            continue
+        within, around = (
+            (first >= start) & (last < end),
+            (first <= start) & (last >= end - 1),
+        )
+        allowed &= within | around | (last < start) | (first >= end)
+        allowed[[start, end - 1]] &= around[[start, end - 1]]
+    return allowed
+
+
 def to_constituents(pointings: Pointings) -> list[Constituent]:
     """Turn pointings into the constituents of the tree (the inverse H' of the
     paper's appendix): folded chains unfold, empty labels vanish. The span of a whole

@@ -11,9 +11,12 @@ from spacy.training import Example
 
 from .alignment import Gold, get_gold
 from .constituents import KEY
-from .pointing import EMPTY, encode
+from .pointing import EMPTY, Pointings, encode, find_allowed
 
 Ids = NDArray[numpy.intp]
+# What it counts for that a partial tree shows no constituent: enough to learn that
+# there is none at most places, and little against the trees where there is one.
+UNSEEN_WEIGHT = 0.1
 
 _TEACHES_NOTHING = (
     "{} of {} sentences teach nothing: a bracket of the gold tree does not fit the "
@@ -27,10 +30,15 @@ class Target(NamedTuple):
 
     words (Ids): Row of each word among the tokens of all predicted Docs.
         Shape (words,).
-    pointings (Ids): Word that each word points at. Shape (words,).
+    pointings (Ids): Word that each word points at; of a partial tree, as if it were
+        whole, for the labels that are known. Shape (words,).
     labels (Ids): Index of the label of each span, -1 if unknown. Shape (words,).
     unaries (Ids): Index of the label of each word, -1 if unknown. Shape (words,).
     tags (Ids): Index of the tag of each word, -1 if unknown. Shape (words,).
+    allowed (Optional[NDArray]): What each word can point at in a partial tree. Shape
+        (words, words).
+    weights (Optional[NDArray]): What labels and unaries count for in a partial tree.
+        Shape (2, words).
     """
 
     words: Ids
@@ -38,6 +46,8 @@ class Target(NamedTuple):
     labels: Ids
     unaries: Ids
     tags: Ids
+    allowed: NDArray[numpy.bool_] | None = None
+    weights: NDArray[numpy.floating] | None = None
 
 
 def get_targets(
@@ -118,6 +128,10 @@ def _make_target(gold: Gold, first_row: int, ids: dict[str, dict[str, int]]) -> 
     pointings = encode(gold.constituents, length)
     labels = [ids["spans"].get(label, -1) for label in pointings.labels]
     unaries = [ids["unaries"].get(label, -1) for label in pointings.unaries]
+    allowed = weights = None
+    if gold.partial:
+        allowed = find_allowed(gold.constituents, length)
+        weights = _weigh(gold, pointings)
     tags = [ids["tags"].get(tag, -1) for tag in gold.tags]
     if length == 1:
         labels = [-1]
@@ -127,4 +141,19 @@ def _make_target(gold: Gold, first_row: int, ids: dict[str, dict[str, int]]) -> 
         numpy.asarray(labels),
         numpy.asarray(unaries),
         numpy.asarray(tags),
+        allowed,
+        weights,
     )
+
+
+def _weigh(gold: Gold, pointings: Pointings) -> NDArray[numpy.floating]:
+    """Weigh the labels of a partial tree: where it has no constituent, there may be one
+    after all."""
+    words = len(gold.words)
+    labels, unaries = (
+        numpy.array([1.0 if label else UNSEEN_WEIGHT for label in names])
+        for names in (pointings.labels, pointings.unaries)
+    )
+    if not any(end - start == words for start, end, _ in gold.constituents):
+        labels[[0, -1]] = 0.0  # the root that `encode` puts over all
+    return numpy.stack([labels, unaries])

@@ -134,6 +134,20 @@ def test_corpus_gold_tags_need_gold_tokens(write):
         create_corpus(write(*LINES), gold_tags=True, tags="tags.txt")
 
 
+@pytest.mark.parametrize("sentences_per_doc", [1, 3])
+def test_corpus_of_partial_trees_says_so(write, nlp, tmp_path, sentences_per_doc):
+    trees = write("(TOP (DT The) (NP (NNS looms)) (VBP hum))", *LINES[1:])
+    convert_treebank([trees], tmp_path / "partial.spacy", partial=True)
+    corpus = create_corpus(tmp_path / "partial.spacy", sentences_per_doc)
+    docs = references(corpus(nlp))
+    assert all(doc.spans[KEY].attrs["partial"] for doc in docs)
+    # The root of the first tree is no bracket: nobody knows what is right there.
+    first = docs[0].spans[KEY][0]
+    assert (first.label_, first.text) == ("NP", "looms")
+    whole = create_corpus(trees)(nlp)
+    assert not any(doc.spans[KEY].attrs.get("partial") for doc in references(whole))
+
+
 TAGS = ["A B C D", "E F G H I J", "K L", ""]
 
 

@@ -28,6 +28,28 @@ def make_scores(seed=0):
     return [random.normal(size=shape) for shape in shapes]
 
 
+PARTIAL = TARGETS[0]._replace(
+    allowed=numpy.array([[0, 0, 1], [1, 0, 1], [1, 0, 0]], dtype=bool),
+    weights=numpy.array([[1, 0.1, 0], [0.1, 1, 1]]),
+)
+
+
+def test_partial_tree_pays_for_what_it_rules_out():
+    even = [0 * scores for scores in make_scores()]
+    whole, _ = compute_loss(OPS, TARGETS, even)
+    loss, gradients = compute_loss(OPS, [PARTIAL, TARGETS[1]], even)
+    # The word in the middle may point at two of three words; where it would by itself,
+    # and so do the others, counts a tenth. Of two labels the second counts a tenth and
+    # the third nothing, of three labels of words the first a tenth.
+    pointing = math.log(3) - math.log(3 / 2) - 0.3 * math.log(3)
+    saved = pointing + 1.9 * math.log(2) + 0.9 * math.log(3)
+    assert whole - loss == pytest.approx(saved)
+    allowed = [[1, 1, -2], [-1 / 2, 1, -1 / 2], [-2, 1, 1]]
+    alone = [[1, 1, -2], [1, 1, -2], [-2, 1, 1]]
+    expected = numpy.array(allowed) / 3 + 0.1 * numpy.array(alone) / 3
+    assert_allclose(gradients[0][0], expected)
+
+
 def test_even_scores_cost_the_logarithm_of_the_number_of_classes():
     loss, _ = compute_loss(OPS, TARGETS, [0 * scores for scores in make_scores()])
     pointings, labels, unaries, tags = 2 * 4, 3, 3, 2
@@ -35,9 +57,11 @@ def test_even_scores_cost_the_logarithm_of_the_number_of_classes():
     assert loss == pytest.approx(expected)
 
 
-def test_gradient_is_the_slope_of_the_loss():
+@pytest.mark.parametrize("first", [TARGETS[0], PARTIAL])
+def test_gradient_is_the_slope_of_the_loss(first):
+    targets = [first, TARGETS[1]]
     scores, step = make_scores(), 1e-6
-    _, gradients = compute_loss(OPS, TARGETS, scores)
+    _, gradients = compute_loss(OPS, targets, scores)
     for head, gradient in zip(scores, gradients, strict=True):
         assert gradient.shape == head.shape
         for index in numpy.ndindex(head.shape):
@@ -45,7 +69,7 @@ def test_gradient_is_the_slope_of_the_loss():
             losses = []
             for value in (kept + step, kept - step):
                 head[index] = value
-                losses.append(compute_loss(OPS, TARGETS, scores)[0])
+                losses.append(compute_loss(OPS, targets, scores)[0])
             head[index] = kept
             slope = (losses[0] - losses[1]) / (2 * step)
             assert gradient[index] == pytest.approx(slope, abs=1e-6)

@@ -9,7 +9,12 @@ from numpy.testing import assert_array_equal
 from samples import assert_is_whole_tree, read_spans
 
 from spacy_pointparse.decoding import decode
-from spacy_pointparse.pointing import Pointings, encode, to_constituents
+from spacy_pointparse.pointing import (
+    Pointings,
+    encode,
+    find_allowed,
+    to_constituents,
+)
 from spacy_pointparse.trees import flatten_tree, read_trees
 
 TREEBANKS = Path(__file__).parents[2] / "shared" / "treebanks"
@@ -160,6 +165,38 @@ def test_words_point_at_the_other_end_of_their_largest_span(tree):
     for i, p in enumerate(targets.tolist()):
         widths = [last - first for first, last in spans if i in (first, last)]
         assert abs(p - i) == max(widths, default=0)
+
+
+@given(draw_trees(), st.randoms(use_true_random=False))
+def test_what_known_brackets_allow_holds_the_truth(tree, random):
+    constituents, length = tree
+    targets = encode(constituents, length).targets
+    known = [bracket for bracket in constituents if random.random() < 0.5]
+    allowed = find_allowed(known, length)
+    assert allowed[numpy.arange(length), targets].all()
+    assert (find_allowed([], length) | ~allowed).all()
+
+
+def test_what_no_brackets_allow():
+    assert find_allowed([], 4).astype(int).tolist() == [
+        [0, 0, 0, 1],
+        [1, 0, 1, 1],
+        [1, 1, 0, 1],
+        [1, 0, 0, 0],
+    ]
+    assert find_allowed([], 1).tolist() == [[True]]
+
+
+def test_what_nested_brackets_allow():
+    """Words 1 to 3 and 2 to 3: the latter ends where the former does, so that it is a
+    right part, pointed out by word 2 alone."""
+    assert find_allowed([(1, 4, "A"), (2, 4, "B")], 5).astype(int).tolist() == [
+        [0, 0, 0, 0, 1],
+        [0, 0, 0, 1, 1],
+        [0, 0, 0, 1, 0],
+        [1, 1, 0, 0, 0],
+        [1, 0, 0, 0, 0],
+    ]
 
 
 @pytest.mark.parametrize("side", ["right", "left"])

@@ -1130,3 +1130,26 @@ def test_pointing_parser_on_a_gpu(config, train, trees, make_examples, tmp_path)
     nlp = spacy.load(tmp_path / "gpu")
     docs = [example.predicted for example in make_examples(nlp)]
     assert parse(nlp, docs) == trees
+
+
+def test_parser_learns_trees_from_their_parts(config, train, make_examples, trees):
+    """Each bracket is shown in two of three copies of its tree, a unary chain whole or
+    not at all."""
+    fix_random_seed(0)
+    nlp = spacy.blank("en")
+    nlp.add_pipe("pointing_parser", config=config)
+    examples = []
+    for hidden in range(3):
+        for example in make_examples(nlp):
+            spans = list(example.reference.spans[KEY])
+            ranges = sorted({(span.start, span.end) for span in spans})
+            example.reference.spans[KEY] = [
+                span
+                for span in spans
+                if ranges.index((span.start, span.end)) % 3 != hidden
+            ]
+            example.reference.spans[KEY].attrs["partial"] = True
+            examples.append(example)
+    train(nlp, examples, steps=80)
+    parsed = parse(nlp, [example.predicted for example in make_examples(nlp)])
+    assert parsed == trees

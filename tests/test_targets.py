@@ -42,7 +42,9 @@ def lost(read_doc, vocab):
 
 
 def as_lists(target):
-    return {name: array.tolist() for name, array in target._asdict().items()}
+    arrays = target._asdict()
+    assert arrays.pop("allowed") is arrays.pop("weights") is None
+    return {name: array.tolist() for name, array in arrays.items()}
 
 
 # --- targets ---
@@ -70,6 +72,38 @@ def test_targets_of_one_word_have_no_span(make):
         "unaries": [2],
         "tags": [4],
     }
+
+
+def test_targets_of_a_partial_tree_by_hand(make):
+    """Of the tree only "the tea" and the phrase over "hot" are known."""
+    (example,) = make("(TOP (NP (DT the) (NN tea)) (VBZ is) (ADJP (JJ hot)) (. .))")
+    group = example.reference.spans["constituents"]
+    kept = [span for span in group if span.label_ != "TOP"]
+    example.reference.spans["constituents"] = kept
+    example.reference.spans["constituents"].attrs["partial"] = True
+    (target,) = get_targets([example], LABELS, 1000)
+    # "tea" points back over "the" or further; no span parts the two.
+    assert target.allowed.astype(int).tolist() == [
+        [0, 0, 0, 0, 1],
+        [1, 0, 0, 0, 0],
+        [1, 0, 0, 1, 1],
+        [1, 0, 1, 0, 1],
+        [1, 0, 0, 0, 0],
+    ]
+    assert target.pointings[1] == 0
+    assert target.labels[1] == LABELS["spans"].index("NP")
+    assert target.unaries.tolist() == [0, 0, 0, 1, 0]
+    # Nobody knows what the root is; that other words have nothing over them is likely.
+    assert target.weights.tolist() == [[0, 1, 0.1, 0.1, 0], [0.1, 0.1, 0.1, 1, 0.1]]
+    assert target.tags.tolist() == [1, 3, 5, 2, 0]
+
+
+def test_targets_of_a_partial_tree_with_its_root(make):
+    (example,) = make("(S (NP (DT the) (NN tea)) (VBZ is) (JJ hot) (. .))")
+    example.reference.spans["constituents"].attrs["partial"] = True
+    (target,) = get_targets([example], LABELS, 1000)
+    assert target.labels.tolist() == [2, 1, 0, 0, 2]
+    assert target.weights[0].tolist() == [1, 1, 0.1, 0.1, 1]
 
 
 def test_targets_that_are_unknown(make):
