@@ -1,0 +1,69 @@
+"""Convert a treebank of the paper, whose licence its user must hold, and check that it
+is whole.
+
+    python benchmarks/paper_data.py PTB assets/ptb corpus/paper
+    python benchmarks/paper_data.py German assets/spmrl corpus/paper
+
+The Penn Treebank is a folder of sections, 02 to 23 among them, each with its files
+(wsj_0201.mrg and so on); that of the SPMRL shared tasks holds GERMAN_SPMRL/gold/ptb and
+the like, as distributed. What is missing is listed, and nothing is written then.
+"""
+
+import sys
+from pathlib import Path
+
+from spacy_pointparse.convert import convert_treebank
+
+SPLITS = ("train", "dev", "test")
+# Sentences of each split: of the Penn Treebank the standard ones (the paper rounds), of
+# the others its table of the SPMRL splits.
+COUNTS = {
+    "PTB": (39_832, 1_700, 2_416),
+    "Basque": (7_577, 948, 946),
+    "French": (14_759, 1_235, 2_541),
+    "German": (40_472, 5_000, 5_000),
+    "Hebrew": (5_000, 500, 716),
+    "Hungarian": (8_146, 1_051, 1_009),
+    "Korean": (23_010, 2_066, 2_287),
+    "Polish": (6_578, 821, 822),
+    "Swedish": (5_000, 494, 666),
+}
+SECTIONS = {"train": range(2, 22), "dev": [22], "test": [23]}
+
+
+def list_files(treebank: str, folder: Path, split: str) -> list[Path]:
+    """List the files or folders that a split is made of."""
+    if treebank == "PTB":
+        return [folder / f"{section:02}" for section in SECTIONS[split]]
+    gold = folder / f"{treebank.upper()}_SPMRL" / "gold" / "ptb"
+    # The small treebanks have this training set only.
+    small = split == "train" and COUNTS[treebank][0] == 5_000
+    name = "train5k" if small else split
+    return [gold / name / f"{name}.{treebank}.gold.ptb"]
+
+
+def main(treebank: str, folder: Path, output: Path) -> None:
+    if treebank not in COUNTS:
+        sys.exit(f"The treebank must be one of {', '.join(COUNTS)}, not {treebank!r}.")
+    files = {split: list_files(treebank, folder, split) for split in SPLITS}
+    missing = [
+        str(path) for split in SPLITS for path in files[split] if not path.exists()
+    ]
+    if missing:
+        sys.exit("Missing of {}:\n{}".format(treebank, "\n".join(missing)))
+    # Hyphens are part of labels in the SPMRL treebanks.
+    options = {} if treebank == "PTB" else {"separators": ""}
+    for split, expected in zip(SPLITS, COUNTS[treebank]):
+        path = output / f"{split}.spacy"
+        found = convert_treebank(files[split], path, **options)
+        if found != expected:
+            path.unlink()
+            sys.exit(
+                f"{treebank} {split} has {found} sentences, not {expected}: a file is "
+                f"missing or of another release. Looked at:\n"
+                + "\n".join(map(str, files[split]))
+            )
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3]))
