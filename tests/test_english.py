@@ -60,6 +60,7 @@ def test_english_has_no_tags_or_sentences_of_others(nlp):
         "GUM,",
         "CRAFT",
         "GENIA",
+        "all-MiniLM-L6-v2,",
     ]
 
 
