@@ -108,28 +108,19 @@ def _forward_characters(
     model: Tok2Vec, docs: list[Doc], is_train: bool
 ) -> tuple[list[Floats2d], Callable]:
     ops = model.ops
-    lengths = [len(doc) for doc in docs]
-    words, indices = _count_words(docs)
+    words, places = _count_words(docs)
     if not words:
-        empty = [ops.alloc2f(0, model.get_dim("nO")) for _ in docs]
-        return empty, lambda d_vectors: docs
+        empty = ops.alloc2f(0, model.get_dim("nO"))
+        return _spread(model, docs, empty, places, lambda d_types: None)
     characters, word_lengths = _read_characters(
         words, model.attrs["rows"], model.attrs["max_length"]
     )
     inputs = (ops.asarray1i(characters), ops.asarray1i(word_lengths))
     types, backprop_types = model.layers[0](inputs, is_train=is_train)
-    rows = ops.asarray1i(indices)
-
-    def backprop(d_vectors: list[Floats2d]) -> list[Doc]:
-        d_types = ops.alloc2f(*types.shape)
-        ops.scatter_add(d_types, rows, ops.flatten(d_vectors))
-        backprop_types(d_types)
-        return docs
-
-    return ops.unflatten(types[rows], ops.asarray1i(lengths)), backprop
+    return _spread(model, docs, types, places, backprop_types)
 
 
-def _count_words(docs: list[Doc]) -> tuple[list[str], list[int]]:
+def _count_words(docs: list[Doc]) -> tuple[list[str], Ints1d]:
     """The distinct words of Docs, and the place of each token's word among them."""
     words: dict[str, int] = {}
     indices = []
@@ -137,7 +128,7 @@ def _count_words(docs: list[Doc]) -> tuple[list[str], list[int]]:
         strings = doc.vocab.strings
         for key in doc.to_array(ORTH).tolist():
             indices.append(words.setdefault(strings[key], len(words)))
-    return list(words), indices
+    return list(words), numpy.array(indices, dtype="int32")
 
 
 def _read_characters(
@@ -163,20 +154,36 @@ def _init_characters(
 def _forward_static(
     model: Tok2Vec, docs: list[Doc], is_train: bool
 ) -> tuple[list[Floats2d], Callable]:
-    ops = model.ops
-    lengths = ops.asarray1i([len(doc) for doc in docs])
     empty = numpy.zeros(0, dtype="int64")
     rows = numpy.concatenate([empty, *(_find_rows(model, doc) for doc in docs)])
-    table = ops.asarray2f(model.attrs["table"][rows], dtype="float32")
+    distinct, places = numpy.unique(rows, return_inverse=True)
+    table = model.ops.asarray2f(model.attrs["table"][distinct], dtype="float32")
     table *= model.attrs["scale"]
-    vectors, backprop_vectors = model.layers[0](table, is_train=is_train)
+    types, backprop_types = model.layers[0](table, is_train=is_train)
+    return _spread(model, docs, types, places, backprop_types)
+
+
+def _spread(
+    model: Tok2Vec,
+    docs: list[Doc],
+    types: Floats2d,
+    places: Ints1d,
+    backprop_types: Callable,
+) -> tuple[list[Floats2d], Callable]:
+    """Give each token the vector of its word, and each word the gradient of all its
+    tokens."""
+    ops = model.ops
+    lengths = ops.asarray1i([len(doc) for doc in docs])
+    rows = ops.asarray1i(places)
 
     def backprop(d_vectors: list[Floats2d]) -> list[Doc]:
-        if len(rows):
-            backprop_vectors(ops.flatten(d_vectors))
+        if len(types):
+            d_types = ops.alloc2f(*types.shape)
+            ops.scatter_add(d_types, rows, ops.flatten(d_vectors))
+            backprop_types(d_types)
         return docs
 
-    return ops.unflatten(vectors, lengths), backprop
+    return ops.unflatten(types[rows], lengths), backprop
 
 
 def _find_rows(model: Tok2Vec, doc: Doc) -> Ints1d:
