@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import warnings
 
 import pytest
 import spacy
@@ -69,7 +70,9 @@ def test_english_parses_the_same_in_another_pipeline(nlp):
     if not names:
         pytest.skip("spaCy's small English pipeline is not installed")
     other = spacy.load(names[0])
-    other.add_pipe("pointing_parser", source=nlp)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        other.add_pipe("pointing_parser", source=nlp)
     doc = nlp(TEXT)
     sourced = other.get_pipe("pointing_parser")(copy_tokens(doc, other.vocab))
     assert sourced._.parse_string == doc._.parse_string

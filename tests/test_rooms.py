@@ -32,7 +32,7 @@ ROOMS = [
     "scorer",
     "corpus",
     "pointing_parser",
-    "rounding",
+    "callbacks",
     "optimizer",
     "convert",
     "__main__",
@@ -49,7 +49,7 @@ KNOWN = {
     "loss": {"numpy", "thinc"},
     "inference": {"numpy", "spacy", "thinc"},
     "calibration": {"numpy"},
-    "rounding": {"spacy", "thinc"},
+    "callbacks": {"spacy", "thinc"},
     "optimizer": {"thinc"},
 }
 ENTRY_POINTS = distribution("spacy-pointparse").entry_points

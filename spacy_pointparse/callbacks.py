@@ -1,8 +1,9 @@
-"""Weights rounded, so that a package of them is less than half as large."""
+"""Callbacks for spaCy's config that make a package smaller."""
 
 from collections.abc import Callable
 
 from spacy.language import Language
+from spacy.vectors import Vectors
 from thinc.api import Model, torch2xp, xp2torch
 
 
@@ -16,6 +17,21 @@ def create_weight_rounder() -> Callable[[Language], Language]:
     RETURNS (Callable[[Language], Language]): The callback.
     """
     return _round_pipeline
+
+
+def create_vectors_remover() -> Callable[[Language], Language]:
+    """Create a callback that takes the vectors out of the vocab, once the parser has
+    copied them (`spacy-pointparse.StaticVectors.v1`). For `initialize.after_init` of
+    spaCy's config, in a pipeline where nothing else looks vectors up.
+
+    RETURNS (Callable[[Language], Language]): The callback.
+    """
+    return _remove_vectors
+
+
+def _remove_vectors(nlp: Language) -> Language:
+    nlp.vocab.vectors = Vectors(strings=nlp.vocab.strings)
+    return nlp
 
 
 def _round_pipeline(nlp: Language) -> Language:
