@@ -8,7 +8,7 @@ import numpy
 from spacy.tokens import Doc, Span
 
 # Padded words, and padded pairs of words, that are scored at a time.
-MAX_BATCH_WORDS = 4000
+MAX_BATCH_WORDS = 2000
 MAX_BATCH_PAIRS = 1_000_000
 # Where a sentence that is too long is cut, strongest first.
 CUT_MARKS = (".?!…。？！;；", ":—–", ",、，")
