@@ -281,7 +281,8 @@ class PointingParser(TrainablePipe):
             `max_length`.
         RETURNS (List[List[Tuple[float, Tree]]]): Of each sentence its trees, best
             first, with the log-probability of all pointings of each. What a beam of
-            `beam_size` trees, or of twice as many as asked for, comes upon.
+            `beam_size` trees, or of twice as many as asked for, comes upon. The scores
+            are not calibrated.
         RAISES (ValueError): If the component is not trained or count is not positive.
         """
         self._check_trained()
