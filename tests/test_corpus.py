@@ -132,6 +132,8 @@ def test_corpus_gold_tags_need_gold_tokens(write):
             create_corpus(write(*LINES), gold_tokens=False, **options)
     with pytest.raises(ValueError, match="not both"):
         create_corpus(write(*LINES), gold_tags=True, tags="tags.txt")
+    with pytest.raises(ValueError, match="to skip shifts them"):
+        create_corpus(write(*LINES), tags="tags.txt", on_error="skip")
 
 
 @pytest.mark.parametrize("sentences_per_doc", [1, 3])
