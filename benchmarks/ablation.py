@@ -1,0 +1,242 @@
+"""Which options win, by how much, and what they cost.
+
+    python benchmarks/ablation.py TREEBANKS OUTPUT VECTORS TRANSFORMER [ROW ...]
+
+TREEBANKS holds en_wsj_nltk_sample and en_gum, VECTORS is a pipeline with word vectors,
+TRANSFORMER a small transformer. Every option is trained on the sample of the Wall
+Street Journal for 1,000 steps with one seed, those that decide with three, and the
+finalists on GUM. One thread. What was measured lies in OUTPUT and is not measured
+again, so that a stopped run goes on, and several rows can be measured at once.
+"""
+
+import json
+import statistics
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import spacy
+import torch
+from compare import prepare
+from thinc.api import Config
+from wsj import run
+
+from spacy_pointparse.corpus import create_corpus
+
+CONFIGS = Path(__file__).parents[1] / "configs"
+PARSER = "components.pointing_parser"
+MODEL = f"{PARSER}.model"
+WSJ, GUM = "en_wsj_nltk_sample", "en_gum"
+WSJ_STEPS, GUM_STEPS, TRANSFORMER_STEPS = 1000, 8000, 250
+
+
+@dataclass(frozen=True)
+class Option:
+    """What is changed in a config.
+
+    changes (Dict[str, Any]): New values by their place in the config.
+    config (str): The config.
+    retrained (bool): Whether it takes a training of its own, or only acts on decoding.
+    """
+
+    changes: dict[str, Any] = field(default_factory=dict)
+    config: str = "cpu"
+    retrained: bool = True
+
+
+def decoding(**settings: Any) -> Option:
+    changes = {f"{PARSER}.{name}": value for name, value in settings.items()}
+    return Option(changes, retrained=False)
+
+
+def model(**settings: Any) -> Option:
+    return Option({f"{MODEL}.{name}": value for name, value in settings.items()})
+
+
+def transformer(rate: float, scale: float) -> Option:
+    optimizer = "training.optimizer"
+    changes = {
+        f"{optimizer}.learn_rate.initial_rate": rate,
+        f"{optimizer}.scales": {"embeddings.": scale, "encoder.": scale},
+    }
+    return Option(changes, config="transformer")
+
+
+SELF_ATTENTION = {
+    "@architectures": "spacy-pointparse.SelfAttention.v1",
+    "input_width": 320,
+    "width": 512,
+    "depth": 2,
+}
+CHARACTERS = {
+    "@architectures": "spacy-pointparse.Sum.v1",
+    "*": {
+        "words": {
+            "@architectures": "spacy-pointparse.HashEmbed.v1",
+            "width": 128,
+            "attr": "NORM",
+            "rows": 15000,
+        },
+        "characters": {
+            "@architectures": "spacy-pointparse.CharacterLSTM.v1",
+            "width": 128,
+        },
+    },
+}
+DEFAULT = "default (cpu.cfg)"
+OPTIONS = {
+    DEFAULT: Option(),
+    "pointing: one projection, as printed": model(pointing="dot"),
+    "pointing: query and key, as released": model(pointing="query_key"),
+    "labels from the pointing word": model(labels_from="word"),
+    "greedy on probabilities": decoding(decode_from="probabilities"),
+    "exact": decoding(decoder="exact"),
+    "beam of 10": decoding(decoder="beam"),
+    "pointing heads 1,024 wide": model(pointing_width=1024, singleton_width=1024),
+    "all heads 125 wide": model(pointing_width=125, label_width=125),
+    "singleton head 250 wide": model(singleton_width=250),
+    "self-attention, 2 layers, above": model(upper_encoder=SELF_ATTENTION),
+    "word and characters for affixes": Option({f"{MODEL}.tok2vec.embed": CHARACTERS}),
+    "no tags": model(tag_head=False),
+    "gold tags as input": Option(config="gold_tags"),
+    "one BiLSTM layer above": model(**{"upper_encoder.depth": 1}),
+    "three BiLSTM layers above": model(**{"upper_encoder.depth": 3}),
+    "pretrained word vectors": Option(config="vectors"),
+    "weight decay 0.1": Option({"training.optimizer.L2": 0.1}),
+    "weight decay 0.3": Option({"training.optimizer.L2": 0.3}),
+    "dropout 0.2": Option({"training.dropout": 0.2}),
+    "dropout 0.4": Option({"training.dropout": 0.4}),
+    "transformer, two rates": transformer(1e-3, 0.3),
+    "transformer, one rate": transformer(1e-3, 1.0),
+    "transformer, one lower rate": transformer(3e-4, 1.0),
+}
+SEEDS = {
+    DEFAULT: 3,
+    "exact": 3,
+    "greedy on probabilities": 3,
+    "pointing: query and key, as released": 3,
+    "weight decay 0.1": 3,
+    "pretrained word vectors": 3,
+}
+FINALISTS = [DEFAULT, "pretrained word vectors"]
+
+
+class Bench:
+    """Trains and measures options.
+
+    treebanks (Path): Folder of the treebanks.
+    output (Path): Folder for what comes of it.
+    vectors (Path): Pipeline with word vectors.
+    transformer (Path): Folder of the transformer.
+    """
+
+    def __init__(
+        self, treebanks: Path, output: Path, vectors: Path, transformer: Path
+    ) -> None:
+        self.treebanks = treebanks
+        self.output = output
+        self.paths = {"vectors": str(vectors), "transformer": str(transformer)}
+
+    def measure(self, name: str, treebank: str, seed: int) -> dict[str, float]:
+        """Measure an option, unless that was done.
+
+        RETURNS (Dict[str, float]): F1 on dev and test, seconds of training, and
+            thousands of words parsed a second.
+        """
+        folder = self.output / treebank / f"{name}, seed {seed}"
+        result = folder / "result.json"
+        if not result.exists():
+            option = OPTIONS[name]
+            data = prepare(self.treebanks / treebank, self.output / treebank / "data")
+            folder.mkdir(parents=True, exist_ok=True)
+            if option.retrained:
+                seconds = self.train(option, treebank, data, folder, seed)
+                scores = {"seconds": seconds, **score(folder, data, {}, option)}
+            else:
+                scores = self.measure(DEFAULT, treebank, seed)
+                trained = self.output / treebank / f"{DEFAULT}, seed {seed}"
+                scores = {**scores, **score(trained, data, option.changes, option)}
+            result.write_text(json.dumps(scores), encoding="utf8")
+        return json.loads(result.read_text(encoding="utf8"))
+
+    def train(
+        self, option: Option, treebank: str, data: Path, folder: Path, seed: int
+    ) -> float:
+        config = Config().from_disk(CONFIGS / f"{option.config}.cfg", interpolate=False)
+        steps = WSJ_STEPS if treebank == WSJ else GUM_STEPS
+        if option.config == "transformer":
+            steps = TRANSFORMER_STEPS
+        for place, value in {
+            **option.changes,
+            "paths.train": f"{data}/train.mrg",
+            "paths.dev": f"{data}/dev.mrg",
+            "system.seed": seed,
+            "training.max_steps": steps,
+            "training.eval_frequency": steps // 8,
+        }.items():
+            set_value(config, place, value)
+        for name in config["paths"].keys() & self.paths.keys():
+            config["paths"][name] = self.paths[name]
+        config.to_disk(folder / "config.cfg")
+        return run(
+            "spacy", "train", f"{folder}/config.cfg", "--output", f"{folder}/training"
+        )
+
+
+def set_value(config: Config, place: str, value: Any) -> None:
+    *blocks, name = place.split(".")
+    block: dict[str, Any] = config
+    for key in blocks:
+        block = block[key]
+    block[name] = value
+
+
+def score(
+    folder: Path, data: Path, changes: dict[str, Any], option: Option
+) -> dict[str, float]:
+    nlp = spacy.load(folder / "training" / "model-best", config=changes)
+    scores = {}
+    for split in ("dev", "test"):
+        gold_tags = option.config == "gold_tags"
+        corpus = create_corpus(data / f"{split}.mrg", gold_tags=gold_tags)
+        results = nlp.evaluate(list(corpus(nlp)))
+        scores[split] = 100 * results["spans_constituents_f"]
+        scores["speed"] = results["speed"] / 1000
+    return scores
+
+
+def print_row(bench: Bench, name: str, treebank: str, seeds: int) -> None:
+    rows = [bench.measure(name, treebank, seed) for seed in range(seeds)]
+    columns = {key: [row[key] for row in rows] for key in rows[0]}
+    cells = []
+    for split in ("dev", "test"):
+        spread = f" ± {statistics.stdev(columns[split]):.2f}" if seeds > 1 else ""
+        cells.append(f"{statistics.mean(columns[split]):.2f}{spread}")
+    cells.append(f"{statistics.mean(columns['seconds']):.0f}")
+    cells.append(f"{statistics.mean(columns['speed']):.1f}")
+    print(f"| {name} | {seeds} | {' | '.join(cells)} |", flush=True)
+
+
+def print_table(bench: Bench, title: str, treebank: str, seeds: dict[str, int]) -> None:
+    print(f"\n| {title} | seeds | dev | test F1 | seconds | 1,000 words/s |")
+    print("|---|---|---|---|---|---|")
+    for name, number in seeds.items():
+        print_row(bench, name, treebank, number)
+
+
+def main(arguments: list[str]) -> None:
+    torch.set_num_threads(1)
+    treebanks, output, vectors, transformer = (
+        Path(argument).resolve() for argument in arguments[:4]
+    )
+    bench = Bench(treebanks, output, vectors, transformer)
+    names = arguments[4:] or list(OPTIONS)
+    print_table(bench, "screening, WSJ", WSJ, dict.fromkeys(names, 1))
+    if not arguments[4:]:
+        print_table(bench, "deciding, WSJ", WSJ, SEEDS)
+        print_table(bench, "finalists, GUM", GUM, dict.fromkeys(FINALISTS, 1))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
