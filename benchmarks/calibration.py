@@ -1,16 +1,18 @@
 """Whether the probabilities of constituents hold: en_pointparse_sm on gold sentences.
 
-    python benchmarks/calibration.py corpus/english/test/gum.spacy
+    pip install matplotlib
+    python benchmarks/calibration.py corpus/english/test/gum.spacy docs/reliability.svg
 
 Prints, for ranges of probability, how many constituents there are, how likely they were
 held to be on average, and how many were right; and the expected calibration error (the
-mean gap between both, by constituents) with and without the calibration.
+mean gap between both, by constituents) with and without the calibration. Draws both.
 """
 
 import sys
 
 import numpy
 import spacy
+from matplotlib import pyplot
 from numpy.typing import NDArray
 
 from spacy_pointparse.corpus import create_corpus
@@ -40,7 +42,28 @@ def measure_error(probabilities: NDArray, right: NDArray) -> float:
     return sum(n * abs(held - true) for _, n, held, true in rows) / len(right)
 
 
-def main(path: str) -> None:
+def draw_reliability(
+    raw: NDArray, calibrated: NDArray, right: NDArray, path: str
+) -> None:
+    """Draw the share of right constituents against the probability they were given."""
+    # Text stays text, and the file is the same each time.
+    pyplot.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "reliability"})
+    figure, axes = pyplot.subplots(figsize=(4.5, 4.5))
+    axes.plot([0, 1], [0, 1], color="grey", linewidth=1, label="held = right")
+    for probabilities, style, label in (
+        (raw, "s--", "as predicted"),
+        (calibrated, "o-", "calibrated"),
+    ):
+        rows = bin_probabilities(probabilities, right)
+        held, true = zip(*[row[2:] for row in rows])
+        axes.plot(held, true, style, label=label)
+    axes.set(xlabel="mean probability", ylabel="share that is right")
+    axes.set(xlim=(0, 1), ylim=(0, 1), aspect="equal")
+    axes.legend()
+    figure.savefig(path, bbox_inches="tight", metadata={"Date": None})
+
+
+def main(path: str, figure: str) -> None:
     nlp = spacy.load("en_pointparse_sm")
     parser = nlp.get_pipe("pointing_parser")
     raw, right = parser.judge(create_corpus(path)(nlp))
@@ -49,9 +72,10 @@ def main(path: str) -> None:
     print("|---|---|---|---|")
     for low, count, held, true in bin_probabilities(calibrated, right):
         print(f"| {low:.1f} to {low + 0.1:.1f} | {count} | {held:.3f} | {true:.3f} |")
+    draw_reliability(raw, calibrated, right, figure)
     print(f"expected calibration error {measure_error(calibrated, right):.4f}")
     print(f"without calibration {measure_error(raw, right):.4f}")
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(*sys.argv[1:])

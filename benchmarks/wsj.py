@@ -19,7 +19,8 @@ ENVIRONMENT = {
     "OMP_NUM_THREADS": "1",
     "MKL_NUM_THREADS": "1",
     # Without these the C library maps and unmaps torch's large arrays again and again.
-    "MALLOC_MMAP_THRESHOLD_": "4000000000",
+    # Larger ones than the first, as a transformer's embeddings, would leave holes.
+    "MALLOC_MMAP_THRESHOLD_": str(2**25),
     "MALLOC_TRIM_THRESHOLD_": "8000000000",
     "MALLOC_TOP_PAD_": "67108864",
 }
