@@ -1,0 +1,82 @@
+"""The benchmarks run for hours; here only what they would run is looked at."""
+
+import importlib
+from pathlib import Path
+
+import pytest
+from spacy.util import load_model_from_config
+from thinc.api import Config
+
+ROOT = Path(__file__).parents[1]
+SOURCES = {"vectors", "transformer"}  # configs that need a model beside the trees
+
+
+@pytest.fixture
+def benchmark(monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / "benchmarks")
+    return importlib.import_module
+
+
+def test_options_of_the_ablation_initialise(benchmark, make_examples):
+    ablation = benchmark("ablation")
+    for name, option in ablation.OPTIONS.items():
+        if option.config in SOURCES:
+            continue
+        config = Config().from_disk(ROOT / "configs" / f"{option.config}.cfg")
+        for place, value in option.changes.items():
+            ablation.set_value(config, place, value)
+        nlp = load_model_from_config(config)
+        examples = make_examples(nlp)
+        nlp.initialize(lambda examples=examples: examples)
+        assert nlp(examples[0].x)._.parse_string, name
+
+
+def test_options_of_the_ablation_change_what_their_configs_have(benchmark):
+    ablation = benchmark("ablation")
+    for name, option in ablation.OPTIONS.items():
+        path = ROOT / "configs" / f"{option.config}.cfg"
+        for place, value in option.changes.items():
+            config = Config().from_disk(path, interpolate=False)
+            for key in place.split("."):
+                config = config[key]
+            # The factors of the rates are those of transformer.cfg in one option.
+            assert config != value or option.config == "transformer", (name, place)
+
+
+def test_ablation_decides_and_ends_among_what_it_screens(benchmark):
+    ablation = benchmark("ablation")
+    assert {*ablation.SEEDS, *ablation.FINALISTS} <= ablation.OPTIONS.keys()
+
+
+def test_measured_row_is_not_measured_again(benchmark, tmp_path, monkeypatch, write):
+    compare = benchmark("compare")
+    trained = []
+
+    def train_ours(row, data, folder):
+        trained.append((row.parser, (data / "dev.mrg").read_text(encoding="utf8")))
+        return {"seconds": 7, "dev": 1.0, "test": 2.0}
+
+    monkeypatch.setattr(compare, "train_ours", train_ours)
+    treebank = tmp_path / compare.WSJ
+    treebank.mkdir()
+    for split in ("train", "dev", "test"):
+        write("(S (NP-SBJ (-NONE- *)) (VP (VB Go)))", name=f"{treebank}/{split}.mrg")
+    for _ in range(2):
+        scores = compare.measure("words", tmp_path, tmp_path / "output")
+    assert scores == {"seconds": 7, "dev": 1.0, "test": 2.0}
+    assert trained == [("cpu", "(TOP (S (VP (VB Go))))\n")]
+
+
+def test_rows_of_equal_time_follow_one_of_ours(benchmark):
+    compare = benchmark("compare")
+    followed = [
+        row.budget for row in compare.ROWS.values() if row.budget in compare.ROWS
+    ]
+    assert followed
+    for row in compare.ROWS.values():
+        if row.parser not in compare.REQUIREMENTS:
+            assert (ROOT / "configs" / f"{row.parser}.cfg").exists()
+            assert isinstance(row.budget, int)
+    assert all(
+        compare.ROWS[name].parser not in compare.REQUIREMENTS for name in followed
+    )
