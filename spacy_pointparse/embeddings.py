@@ -231,10 +231,17 @@ def _forward_sum(
 
     def backprop(d_vectors: list[Floats2d]) -> list[Doc]:
         for backprop_layer in backprops:
-            backprop_layer(d_vectors)
+            # A transformer's listener puts other gradients into the list.
+            backprop_layer(list(d_vectors))
         return docs
 
-    return [sum(parts[1:], parts[0]) for parts in zip(*vectors)], backprop
+    return [_add(parts) for parts in zip(*vectors)], backprop
+
+
+def _add(parts: tuple[Floats2d, ...]) -> Floats2d:
+    if not len(parts[0]):  # a transformer's listener gives an empty Doc no width
+        return max(parts, key=lambda part: part.shape[1])
+    return sum(parts[1:], parts[0])
 
 
 def _init_sum(

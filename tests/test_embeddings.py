@@ -242,7 +242,19 @@ def test_sum_adds_its_layers_and_hands_each_the_gradient():
     ]
     gradient = [array + 1 for array in vectors]
     assert backprop(gradient) is docs
-    assert all(layer.attrs["gradient"] is gradient for layer in layers)
+    found = [layer.attrs["gradient"] for layer in layers]
+    assert all(mine is not gradient for mine in found)
+    for mine in found:
+        assert all(a is b for a, b in zip(mine, gradient, strict=True))
+
+
+def test_sum_gives_an_empty_doc_the_width_of_any_layer():
+    for layers in (
+        [make_constant(1, width=0), make_constant(1)],
+        [make_constant(1), make_constant(1, width=0)],
+    ):
+        [vectors] = build("Sum", *layers).predict(make_docs(""))
+        assert vectors.shape == (0, WIDTH)
 
 
 def test_sum_leaves_the_vectors_of_its_layers_alone():

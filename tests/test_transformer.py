@@ -171,7 +171,7 @@ CONFIGS = {
 
 
 @pytest.mark.parametrize("name", CONFIGS)
-def test_transformer_config_learns(bert, write, trees, tmp_path, name):
+def test_transformer_config_learns(bert, write, trees, make_examples, tmp_path, name):
     data = str(write(*trees))
     overrides = {
         "paths.train": data,
@@ -187,6 +187,15 @@ def test_transformer_config_learns(bert, write, trees, tmp_path, name):
     nlp = spacy.load(tmp_path / "output" / "model-last")
     assert nlp.pipe_names == ["sentencizer", "transformer", "pointing_parser"]
     assert nlp.meta["performance"]["spans_constituents_f"] > 0.9
+
+    docs = [nlp.make_doc(""), *(eg.predicted for eg in make_examples(nlp))]
+    parsed = [doc._.parse_string for doc in nlp.pipe(docs)]
+    assert parsed[0] == ""
+    listener = ["model.tok2vec.*.pieces"]
+    nlp.replace_listeners("transformer", "pointing_parser", listener)
+    nlp.remove_pipe("transformer")
+    docs = [nlp.make_doc(""), *(eg.predicted for eg in make_examples(nlp))]
+    assert [doc._.parse_string for doc in nlp.pipe(docs)] == parsed
 
 
 def test_transformer_weights_have_the_names_that_its_config_scales(learned):
