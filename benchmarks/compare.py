@@ -66,12 +66,11 @@ ROWS = {
     "words-supar": Row(WSJ, "supar", NOTHING, "words"),
     "words-benepar": Row(WSJ, "benepar", NOTHING, HOUR),
     "transformer": Row(WSJ, "transformer", TRANSFORMER, 1800),
-    "transformer-benepar": Row(
-        WSJ, "benepar", TRANSFORMER, "transformer", ("--transformer",)
-    ),
+    "transformer-benepar": Row(WSJ, "benepar", TRANSFORMER, "transformer"),
 }
 for language in ("id_icon", "ja_keyaki_open", "is_greynir_gold"):
-    ROWS[language] = Row(language, "cpu", NOTHING, 2000)
+    # The sentences come with their tokens: none of a language's rules are needed.
+    ROWS[language] = Row(language, "cpu", NOTHING, 2000, ("--nlp.lang", "xx"))
     ROWS[f"{language}-supar"] = Row(language, "supar", NOTHING, language)
 
 
@@ -135,7 +134,7 @@ def train_peer(row: Row, seconds: int, data: Path, folder: Path) -> dict[str, An
     python = make_environment(row.parser, folder.parent) / "bin" / "python"
     options = list(row.options)
     if row.given == TRANSFORMER:
-        options[-1:] = ["--transformer", str(find_transformer(folder.parent))]
+        options += ["--transformer", str(find_transformer(folder.parent))]
     folder.mkdir(parents=True, exist_ok=True)
     script = HERE / "peers" / f"train_{row.parser}.py"
     command = [python, script, data, folder, str(seconds), *options]
