@@ -3,8 +3,27 @@
 from collections.abc import Callable
 from typing import Any
 
-from thinc.api import ArgsKwargs, Model, PyTorchWrapper_v2, torch2xp, xp2torch
+from thinc.api import (
+    ArgsKwargs,
+    Model,
+    Optimizer,
+    PyTorchShim,
+    PyTorchWrapper_v2,
+    torch2xp,
+    xp2torch,
+)
 from thinc.types import Floats2d, Ints1d
+
+
+class _Shim(PyTorchShim):
+    """Holds a torch module, in constant memory."""
+
+    def finish_update(self, optimizer: Optimizer) -> None:
+        super().finish_update(optimizer)
+        # thinc leaves each weight as a view of an array that is a view of the weight
+        # before, back to the first step.
+        for weight in self._model.parameters():
+            weight.data = weight.data.clone()
 
 
 def wrap_torch(module: Any) -> Model:
@@ -14,6 +33,7 @@ def wrap_torch(module: Any) -> Model:
     wrapper = PyTorchWrapper_v2(
         module, convert_inputs=_to_torch, convert_outputs=_from_torch
     )
+    wrapper.shims[:] = [_Shim(module)]
     wrapper.attrs["dropout_rate"] = 0.0
     return wrapper
 
