@@ -19,8 +19,8 @@ from typing import Any
 import spacy
 import torch
 from compare import prepare
+from one_thread import run
 from thinc.api import Config
-from wsj import run
 
 from spacy_pointparse.corpus import create_corpus
 

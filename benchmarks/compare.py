@@ -1,10 +1,11 @@
 """Train this parser and its peers on the same trees and print their scores together.
 
-    python benchmarks/compare.py ../shared/treebanks OUTPUT [ROW ...]
+    python benchmarks/compare.py ../shared/treebanks training/compare [ROW ...]
 
-Every peer comes from PyPI into an environment of its own below OUTPUT. One thread, one
-seed. All rows take a day of one core; a row that was measured lies in OUTPUT and is not
-measured again, so that a stopped run goes on, and several rows can be measured at once.
+Every peer comes from PyPI into an environment of its own below the second folder. One
+thread, one seed. All rows take some seven hours of one core; a row that was measured
+lies in that folder and is not measured again, so a stopped run goes on, and several
+rows can be measured at once.
 """
 
 import json
@@ -15,8 +16,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from one_thread import ENVIRONMENT, run
 from roundtrip import OPTIONS
-from wsj import ENVIRONMENT, run
 
 from spacy_pointparse.evalb import evaluate_files
 from spacy_pointparse.trees import read_trees, tree_to_string

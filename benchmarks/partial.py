@@ -15,11 +15,12 @@ import tempfile
 from pathlib import Path
 
 import spacy
+from one_thread import run
 from spacy.tokens import Doc, DocBin
-from wsj import CONFIG, run
 
 from spacy_pointparse.constituents import KEY, PARTIAL
 
+CONFIG = Path(__file__).parents[1] / "configs" / "gold_tags.cfg"
 HIDDEN = 0.5
 
 
