@@ -3,16 +3,17 @@
     python benchmarks/compare.py ../shared/treebanks training/compare [ROW ...]
 
 Every peer comes from PyPI into an environment of its own below the second folder. One
-thread, one seed. All rows take some seven hours of one core; a row that was measured
-lies in that folder and is not measured again, so a stopped run goes on, and several
-rows can be measured at once.
+thread, one seed. All rows take hours of one core; a row that was measured lies in that
+folder and is not measured again, so a stopped run goes on. Once the environments are
+made, several rows can be measured at once.
 """
 
 import json
+import os
 import subprocess
 import sys
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -52,7 +53,7 @@ class Row:
     parser: str
     given: str
     budget: int | str
-    options: tuple[str, ...] = field(default=())
+    options: tuple[str, ...] = ()
 
 
 WSJ = "en_wsj_nltk_sample"
@@ -99,11 +100,15 @@ def prepare(treebank: Path, folder: Path) -> Path:
     """Write the splits of a treebank as all parsers read them, unless that was done."""
     folder.mkdir(parents=True, exist_ok=True)
     for split in ("train", "dev", "test"):
-        if (folder / f"{split}.mrg").exists():
+        path = folder / f"{split}.mrg"
+        if path.exists():
             continue
         trees = read_trees(treebank / f"{split}.mrg", **OPTIONS.get(treebank.name, {}))
         lines = [f"{tree_to_string(tree)}\n" for tree in trees]
-        (folder / f"{split}.mrg").write_text("".join(lines), encoding="utf8")
+        # Whole or not at all: another row may be about to read it.
+        part = path.with_suffix(f".{os.getpid()}")
+        part.write_text("".join(lines), encoding="utf8")
+        part.replace(path)
     return folder
 
 

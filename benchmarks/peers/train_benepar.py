@@ -9,7 +9,6 @@ transformer it has two. Tags are no input of its own.
 """
 
 import argparse
-import json
 import random
 import time
 from collections.abc import Iterator
@@ -19,6 +18,7 @@ from pathlib import Path
 import torch
 from benepar import char_lstm, decode_chart, parse_chart, ptb_unescape
 from benepar.nkutil import HParams
+from common import make_parser, write_seconds, write_trees
 from nltk.tree import Tree
 
 COMMON = {
@@ -114,11 +114,6 @@ def build(train: list[Sentence], transformer: str) -> parse_chart.ChartParser:
     )
 
 
-def parse(model: parse_chart.ChartParser, sentences: list[Sentence]) -> list[str]:
-    trees = model.parse(sentences, subbatch_max_tokens=1500)
-    return [" ".join(tree.pformat(margin=10**9).split()) for tree in trees]
-
-
 def train(
     model: parse_chart.ChartParser,
     sentences: list[Sentence],
@@ -159,26 +154,21 @@ def main(arguments: argparse.Namespace) -> None:
     torch.set_num_threads(1)
     random.seed(0)
     torch.manual_seed(0)
-    data, output, transformer = (
-        arguments.data,
-        arguments.output,
-        arguments.transformer,
-    )
+    data, output = arguments.data, arguments.output
+    transformer = arguments.transformer
     sentences = read_sentences(data / "train.mrg", gold=True)
     sentences = [item for item in sentences if len(item.words) <= MAX_LENGTH]
     model = build(sentences, transformer)
     learning = LEARNING_PRETRAINED if transformer else LEARNING_SCRATCH
     seconds = train(model, sentences, arguments.seconds, learning)
-    (output / "training.json").write_text(json.dumps({"seconds": round(seconds)}))
+    write_seconds(output, seconds)
     for split in ("dev", "test"):
-        lines = parse(model, read_sentences(data / f"{split}.mrg", gold=False))
-        (output / f"{split}.mrg").write_text("\n".join(lines) + "\n", encoding="utf8")
+        sentences = read_sentences(data / f"{split}.mrg", gold=False)
+        trees = model.parse(sentences, subbatch_max_tokens=1500)
+        write_trees(output, split, (tree.pformat(margin=10**9) for tree in trees))
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("data", type=Path)
-    parser.add_argument("output", type=Path)
-    parser.add_argument("seconds", type=float)
+    parser = make_parser(__doc__)
     parser.add_argument("--transformer", default="")
     main(parser.parse_args())

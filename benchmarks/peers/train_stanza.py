@@ -10,7 +10,6 @@ and the word vectors that the trainer insists on are zeros.
 
 import argparse
 import contextlib
-import json
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -18,6 +17,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import torch
+from common import make_parser, write_seconds, write_trees
 from stanza.models import constituency_parser
 from stanza.models.common.foundation_cache import FoundationCache
 from stanza.models.common.pretrain import Pretrain
@@ -98,7 +98,7 @@ def write_zero_vectors(path: Path) -> Path:
     return path
 
 
-def write_trees(data: Path, output: Path) -> None:
+def write_gold(data: Path, output: Path) -> None:
     """Write the splits with the name that stanza gives to roots."""
     for split in ("train", "dev", "test"):
         text = (data / f"{split}.mrg").read_text(encoding="utf8")
@@ -109,7 +109,7 @@ def write_trees(data: Path, output: Path) -> None:
 def main(arguments: argparse.Namespace) -> None:
     torch.set_num_threads(1)
     output = arguments.output
-    write_trees(arguments.data, output)
+    write_gold(arguments.data, output)
     vectors = write_zero_vectors(output / "vectors.pt")
     start = time.time()
     limit_time(arguments.seconds)
@@ -124,8 +124,7 @@ def main(arguments: argparse.Namespace) -> None:
                 *("--save_dir", str(output), "--save_name", "model.pt"),
             ]
         )
-    seconds = {"seconds": round(time.time() - start)}
-    (output / "training.json").write_text(json.dumps(seconds))
+    write_seconds(output, time.time() - start)
     parse(output, vectors)
 
 
@@ -142,14 +141,9 @@ def parse(output: Path, vectors: Path) -> None:
             results = model.parse_sentences_no_grad(
                 iter(gold), model.build_batch_from_trees, 50, model.predict
             )
-        lines = [" ".join(f"{x.predictions[0].tree:O}".split()) for x in results]
-        text = "\n".join(f"(TOP{line[5:]}" for line in lines)
-        (output / f"{split}.mrg").write_text(f"{text}\n", encoding="utf8")
+        trees = (f"{result.predictions[0].tree:O}" for result in results)
+        write_trees(output, split, (f"(TOP{tree[5:]}" for tree in trees))
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("data", type=Path)
-    parser.add_argument("output", type=Path)
-    parser.add_argument("seconds", type=float)
-    main(parser.parse_args())
+    main(make_parser(__doc__).parse_args())

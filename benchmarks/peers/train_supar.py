@@ -9,11 +9,11 @@ characters, and tags where asked. The epoch in which the time runs out is finish
 import argparse
 import contextlib
 import functools
-import json
 import time
 from pathlib import Path
 
 import torch
+from common import make_parser, write_seconds, write_trees
 
 # Its checkpoints hold objects, which torch no longer loads unless told to.
 torch.load = functools.partial(torch.load, weights_only=False)
@@ -93,21 +93,18 @@ def main(arguments: argparse.Namespace) -> None:
     data, output = arguments.data, arguments.output
     path = output / "model"
     seconds = train(data, path, arguments.seconds, arguments.tags, arguments.patience)
-    (output / "training.json").write_text(json.dumps({"seconds": round(seconds)}))
+    write_seconds(output, seconds)
     parser = CRFConstituencyParser.load(str(path))
     for split in ("dev", "test"):
         parsed = parser.predict(
             str(data / f"{split}.mrg"), batch_size=1000, mbr=True, verbose=False
         )
-        lines = [" ".join(tree.pformat(margin=10**9).split()) for tree in parsed.trees]
-        (output / f"{split}.mrg").write_text("\n".join(lines) + "\n", encoding="utf8")
+        trees = (tree.pformat(margin=10**9) for tree in parsed.trees)
+        write_trees(output, split, trees)
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("data", type=Path)
-    parser.add_argument("output", type=Path)
-    parser.add_argument("seconds", type=float)
+    parser = make_parser(__doc__)
     parser.add_argument("--tags", action="store_true")
     parser.add_argument("--patience", type=int, default=100)
     main(parser.parse_args())
