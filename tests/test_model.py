@@ -166,6 +166,12 @@ def test_widths_that_do_not_fit(options, problem):
         build_tiny(**options)
 
 
+def test_every_layer_multiplies_by_numpy():
+    layers = list(build_tiny().walk())
+    assert len(layers) > 10
+    assert not any(layer.ops.use_blis for layer in layers)
+
+
 @every_variant
 def test_same_seed_same_scores(options):
     scores = make_tiny(**options).predict(make_batch())
