@@ -69,21 +69,35 @@ SELF_ATTENTION = {
     "width": 512,
     "depth": 2,
 }
-CHARACTERS = {
-    "@architectures": "spacy-pointparse.Sum.v1",
-    "*": {
-        "words": {
-            "@architectures": "spacy-pointparse.HashEmbed.v1",
-            "width": 128,
-            "attr": "NORM",
-            "rows": 15000,
-        },
-        "characters": {
-            "@architectures": "spacy-pointparse.CharacterLSTM.v1",
-            "width": 128,
-        },
-    },
+FEATURES = {
+    attr.lower(): {
+        "@architectures": "spacy-pointparse.HashEmbed.v1",
+        "width": 128,
+        "attr": attr,
+        "rows": rows,
+    }
+    for attr, rows in {
+        "NORM": 15000,
+        "PREFIX": 1000,
+        "SUFFIX": 5000,
+        "SHAPE": 2500,
+    }.items()
 }
+CHARACTERS = {
+    "@architectures": "spacy-pointparse.CharacterLSTM.v1",
+    "width": 128,
+}
+
+
+def summed(**layers: dict[str, Any]) -> dict[str, Any]:
+    return {"@architectures": "spacy-pointparse.Sum.v1", "*": layers}
+
+
+def bilstm(width: int) -> Option:
+    widths = ("lower_encoder.width", "upper_encoder.input_width", "upper_encoder.width")
+    return model(**dict.fromkeys(widths, width))
+
+
 DEFAULT = "default (cpu.cfg)"
 OPTIONS = {
     DEFAULT: Option(),
@@ -97,7 +111,16 @@ OPTIONS = {
     "all heads 125 wide": model(pointing_width=125, label_width=125),
     "singleton head 250 wide": model(singleton_width=250),
     "self-attention, 2 layers, above": model(upper_encoder=SELF_ATTENTION),
-    "word and characters for affixes": Option({f"{MODEL}.tok2vec.embed": CHARACTERS}),
+    "word and characters for affixes": Option(
+        {
+            f"{MODEL}.tok2vec.embed": summed(
+                words=FEATURES["norm"], characters=CHARACTERS
+            )
+        }
+    ),
+    "summed features, no convolution": Option({f"{MODEL}.tok2vec": summed(**FEATURES)}),
+    "BiLSTM 256 wide": bilstm(256),
+    "BiLSTM 400 wide": bilstm(400),
     "no tags": model(tag_head=False),
     "gold tags as input": Option(config="gold_tags"),
     "one BiLSTM layer above": model(**{"upper_encoder.depth": 1}),
