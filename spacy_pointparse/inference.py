@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from spacy.tokens import Doc
 from thinc.api import Model, Ragged
 
-from .decoding import decode, decode_beam, decode_exact
+from .decoding import decode_batch, decode_beam, decode_exact
 from .loss import log_softmax
 from .pointing import ROOT, Constituent, Pointings, trace
 from .sentences import Piece, batch_by_length, cut_docs
@@ -49,25 +49,35 @@ class Decoding(NamedTuple):
     beam_size: int = 10
 
     def list_trees(
-        self, general: NDArray, singleton: NDArray, count: int
-    ) -> list[NDArray]:
-        """List the best trees of a sentence.
+        self, general: NDArray, singleton: NDArray, lengths: list[int], count: int
+    ) -> list[list[NDArray]]:
+        """List the best trees of sentences.
 
         general (NDArray): Log-probability of each word pointing at each other.
-            Shape (length, length).
+            Shape (batch, length, length).
         singleton (NDArray): Log-probability of each word being a part by itself.
-            Shape (length,).
+            Shape (batch, length).
+        lengths (List[int]): Number of words of each sentence.
         count (int): Number of trees at most. For more than one, a beam is used.
-        RETURNS (List[NDArray]): The pointings of each tree, best first.
+        RETURNS (List[List[NDArray]]): Of each sentence the pointings of each tree, best
+            first.
         """
         if self.decode_from == "probabilities":
             general, singleton = numpy.exp(general), numpy.exp(singleton)
-        if count > 1 or self.decoder == "beam":
-            size = count if count > 1 else self.beam_size
-            beam = decode_beam(general, singleton, size)
-            return [targets for _, targets in beam[:count]]
-        decode_one = decode_exact if self.decoder == "exact" else decode
-        return [decode_one(general, singleton)]
+        if count == 1 and self.decoder == "greedy":
+            return [[tree] for tree in decode_batch(general, singleton, lengths)]
+        return [
+            self._search(general[i, :length, :length], singleton[i, :length], count)
+            for i, length in enumerate(lengths)
+        ]
+
+    def _search(
+        self, general: NDArray, singleton: NDArray, count: int
+    ) -> list[NDArray]:
+        if count == 1 and self.decoder == "exact":
+            return [decode_exact(general, singleton)]
+        beam = decode_beam(general, singleton, count if count > 1 else self.beam_size)
+        return [targets for _, targets in beam[:count]]
 
 
 class Sentences(NamedTuple):
@@ -138,7 +148,9 @@ class Inference(NamedTuple):
                 (vectors, [ops.asarray1i(sentence) for sentence in rows])
             )
             sentences = self._encode(words)
-            trees = self._decode(sentences, count)
+            trees = self.decoding.list_trees(
+                sentences.general, sentences.singleton, sentences.lengths, count
+            )
             for rank in range(count):
                 # A sentence with fewer trees is labelled again, and not listed.
                 targets = [ranked[min(rank, len(ranked) - 1)] for ranked in trees]
@@ -163,16 +175,6 @@ class Inference(NamedTuple):
             ops.to_numpy(words.lengths).tolist(),
             tags,
         )
-
-    def _decode(self, sentences: Sentences, count: int) -> list[list[NDArray]]:
-        return [
-            self.decoding.list_trees(
-                general[:length, :length], singleton[:length], count
-            )
-            for general, singleton, length in zip(
-                sentences.general, sentences.singleton, sentences.lengths
-            )
-        ]
 
     def _label(self, sentences: Sentences, targets: list[NDArray]) -> Iterator[Parse]:
         """Label the spans that the words of each sentence point out."""

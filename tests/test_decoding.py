@@ -6,7 +6,13 @@ from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_array_equal
 from samples import assert_is_whole_tree, read_spans
 
-from spacy_pointparse.decoding import decode, decode_beam, decode_exact
+from spacy_pointparse.decoding import (
+    MANY,
+    decode,
+    decode_batch,
+    decode_beam,
+    decode_exact,
+)
 from spacy_pointparse.pointing import encode
 
 INF = float("inf")
@@ -120,6 +126,28 @@ def test_decoding_always_makes_a_whole_tree(decoder, scores):
     brackets = [(first, last + 1, "X") for first, last in read_spans(targets)]
     brackets.sort(key=lambda bracket: (bracket[0], -bracket[1]))
     assert_array_equal(encode(brackets, length).targets, targets)
+
+
+@st.composite
+def draw_batch(draw):
+    """Padded scores of sentences, more and fewer than are split level by level."""
+    lengths = draw(st.lists(st.integers(1, 12), min_size=1, max_size=2 * MANY))
+    shape = (len(lengths), max(lengths), max(lengths))
+    random = numpy.random.default_rng(draw(st.integers(0, 1000)))
+    # Few values, for many ties and deep trees, or any.
+    levels = draw(st.sampled_from([2, 5, 1000]))
+    general = random.integers(levels, size=shape).astype("f")
+    return general, random.integers(levels, size=shape[:2]).astype("f"), lengths
+
+
+@given(draw_batch())
+def test_a_batch_has_the_trees_of_its_sentences(batch):
+    general, singleton, lengths = batch
+    trees = decode_batch(*batch)
+    assert len(trees) == len(lengths)
+    for i, length in enumerate(lengths):
+        alone = decode(general[i, :length, :length], singleton[i, :length])
+        assert_array_equal(trees[i], alone)
 
 
 @given(draw_few())
