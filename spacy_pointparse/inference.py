@@ -105,12 +105,15 @@ class Inference(NamedTuple):
     model (Model): A trained model, used in its parts.
     labels (Dict[str, List[str]]): The labels of its heads: "spans", "unaries", "tags".
     max_length (int): Longest sentence, in words, that is parsed in one piece.
+    max_batch_tokens (int): Words, padding among them, that are encoded and scored at a
+        time.
     decoding (Decoding): How scores become trees.
     """
 
     model: Model
     labels: dict[str, list[str]]
     max_length: int
+    max_batch_tokens: int
     decoding: Decoding
 
     def parse(self, docs: list[Doc], count: int = 1) -> list[list[list[Parse]]]:
@@ -142,7 +145,7 @@ class Inference(NamedTuple):
         vectors = ops.flatten(self.model.get_ref("tok2vec").predict(docs))
         first_rows = numpy.cumsum([0, *(len(doc) for doc in docs)])
         parses: list[list[Parse]] = [[] for _ in pieces]
-        for batch in batch_by_length(pieces):
+        for batch in batch_by_length(pieces, self.max_batch_tokens):
             rows = [pieces[i].words + first_rows[pieces[i].doc] for i in batch]
             words = self.model.get_ref("sentences").predict(
                 (vectors, [ops.asarray1i(sentence) for sentence in rows])

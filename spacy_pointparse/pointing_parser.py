@@ -98,6 +98,7 @@ _NOT_TRAINED = (
         "decoder": "greedy",
         "beam_size": 10,
         "max_length": 1000,
+        "max_batch_tokens": 2000,
         "overwrite_tags": False,
         "scorer": {"@scorers": "spacy-pointparse.constituents_scorer.v1"},
     },
@@ -116,6 +117,7 @@ def make_pointing_parser(
     decoder: Literal["greedy", "beam", "exact"],
     beam_size: int,
     max_length: int,
+    max_batch_tokens: int,
     overwrite_tags: bool,
     scorer: Callable | None,
 ) -> "PointingParser":
@@ -130,6 +132,7 @@ def make_pointing_parser(
         the sum of these scores, or "beam".
     beam_size (int): Number of trees that a beam keeps.
     max_length (int): Longest sentence, in words, that is parsed in one piece.
+    max_batch_tokens (int): Words, padding among them, that are parsed at a time.
     overwrite_tags (bool): Replace tags that are set already by the parser's own.
     scorer (Optional[Callable]): The scoring method.
     RETURNS (PointingParser): The component.
@@ -142,6 +145,7 @@ def make_pointing_parser(
         decoder=decoder,
         beam_size=beam_size,
         max_length=max_length,
+        max_batch_tokens=max_batch_tokens,
         overwrite_tags=overwrite_tags,
         scorer=scorer,
     )
@@ -162,6 +166,7 @@ class PointingParser(TrainablePipe):
         decoder: Literal["greedy", "beam", "exact"] = "greedy",
         beam_size: int = 10,
         max_length: int = 1000,
+        max_batch_tokens: int = 2000,
         overwrite_tags: bool = False,
         scorer: Callable | None = None,
     ) -> None:
@@ -177,11 +182,19 @@ class PointingParser(TrainablePipe):
         beam_size (int): Number of trees that a beam keeps.
         max_length (int): Longest sentence, in words, that is parsed in one piece. The
             pieces of a longer one are put under one TOP.
+        max_batch_tokens (int): Words, padding among them, that are parsed at a time:
+            sentences of like length, of all Docs of a batch. A longer sentence is
+            parsed alone.
         overwrite_tags (bool): Replace tags that are set already by the parser's own.
         scorer (Optional[Callable]): The scoring method.
-        RAISES (ValueError): If max_length or beam_size is not positive.
+        RAISES (ValueError): If max_length, max_batch_tokens or beam_size is not
+            positive.
         """
-        for setting, value in (("max_length", max_length), ("beam_size", beam_size)):
+        for setting, value in (
+            ("max_length", max_length),
+            ("max_batch_tokens", max_batch_tokens),
+            ("beam_size", beam_size),
+        ):
             if value < 1:
                 raise ValueError(f"{setting} must be 1 or more, but is {value}.")
         install_extensions()
@@ -193,6 +206,7 @@ class PointingParser(TrainablePipe):
         self.decoder = decoder
         self.beam_size = beam_size
         self.max_length = max_length
+        self.max_batch_tokens = max_batch_tokens
         self.overwrite_tags = overwrite_tags
         # What training found; the settings are in the config of the pipeline.
         self.cfg: dict[str, Any] = {
@@ -304,7 +318,13 @@ class PointingParser(TrainablePipe):
     @property
     def _inference(self) -> Inference:
         decoding = Decoding(self.decode_from, self.decoder, self.beam_size)
-        return Inference(self.model, self.cfg["labels"], self.max_length, decoding)
+        return Inference(
+            self.model,
+            self.cfg["labels"],
+            self.max_length,
+            self.max_batch_tokens,
+            decoding,
+        )
 
     @property
     def calibration(self) -> Calibration:

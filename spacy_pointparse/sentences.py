@@ -7,8 +7,7 @@ from typing import NamedTuple
 import numpy
 from spacy.tokens import Doc, Span
 
-# Padded words, and padded pairs of words, that are scored at a time.
-MAX_BATCH_WORDS = 2000
+# Padded pairs of words that are scored at a time: two matrices of them are in memory.
 MAX_BATCH_PAIRS = 1_000_000
 # Where a sentence that is too long is cut, strongest first.
 CUT_MARKS = (".?!…。？！;；", ":—–", ",、，")
@@ -69,17 +68,18 @@ def cut_docs(docs: list[Doc], max_length: int) -> list[Piece]:
     return pieces
 
 
-def batch_by_length(pieces: list[Piece]) -> Iterator[list[int]]:
+def batch_by_length(pieces: list[Piece], max_words: int) -> Iterator[list[int]]:
     """Group pieces of like length, so that little is padding.
 
     pieces (List[Piece]): The pieces.
+    max_words (int): Padded words of a batch at most, where it has several pieces.
     YIELDS (List[int]): The numbers of the pieces in each batch.
     """
     lengths = [len(piece.words) for piece in pieces]
     batch: list[int] = []
     for i in sorted(range(len(lengths)), key=lengths.__getitem__):
         padded = (len(batch) + 1) * lengths[i]
-        full = padded > MAX_BATCH_WORDS or padded * lengths[i] > MAX_BATCH_PAIRS
+        full = padded > max_words or padded * lengths[i] > MAX_BATCH_PAIRS
         if batch and full:
             yield batch
             batch = []

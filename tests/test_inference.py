@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 from spacy.tokens import Doc, DocBin
 
 from spacy_pointparse.constituents import KEY
-from spacy_pointparse.inference import Decoding
+from spacy_pointparse.inference import Decoding, Inference
 
 DECODERS = ["greedy", "beam", "exact"]
 # Greedy decoding is trapped by the 5, see test_decoding.
@@ -58,7 +58,24 @@ def test_beam_keeps_as_many_trees_as_it_is_told():
     assert len(trees) == 3
 
 
-@pytest.mark.parametrize("setting", ["beam_size", "max_length"])
+def test_words_are_parsed_within_the_budget(trained_path, make_examples, monkeypatch):
+    encode, padded = Inference._encode, []
+
+    def spy(self, words):
+        padded.append(len(words.lengths) * max(words.lengths))
+        return encode(self, words)
+
+    monkeypatch.setattr(Inference, "_encode", spy)
+    config = {"components.pointing_parser.max_batch_tokens": 8}
+    nlp = spacy.load(trained_path, config=config)
+    docs = [example.predicted for example in make_examples(nlp)]
+    list(nlp.pipe(docs))
+    longest = max(map(len, docs))
+    assert max(padded) <= max(8, longest)
+    assert 1 < len(padded) < len(docs)
+
+
+@pytest.mark.parametrize("setting", ["beam_size", "max_length", "max_batch_tokens"])
 def test_settings_must_be_positive(setting):
     with pytest.raises(ValueError, match=f"{setting} must be 1 or more, but is 0"):
         spacy.blank("en").add_pipe("pointing_parser", config={setting: 0})

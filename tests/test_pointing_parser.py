@@ -205,11 +205,6 @@ def test_pointing_parser_not_trained(make_nlp):
     assert "\n" not in message
 
 
-def test_pointing_parser_max_length_must_be_positive(make_nlp):
-    with pytest.raises(ValueError, match="max_length must be 1 or more, but is 0"):
-        make_nlp(max_length=0)
-
-
 def test_pointing_parser_without_any_tags(make_nlp, train, read_doc, bare):
     nlp = make_nlp()
     examples = []
@@ -662,7 +657,7 @@ def test_pointing_parser_batch_is_single(known, golds, bare, trees):
 def test_pointing_parser_small_batches(
     known, golds, bare, trees, monkeypatch, words, pairs
 ):
-    monkeypatch.setattr(sentences, "MAX_BATCH_WORDS", words)
+    monkeypatch.setattr(known.get_pipe("pointing_parser"), "max_batch_tokens", words)
     monkeypatch.setattr(sentences, "MAX_BATCH_PAIRS", pairs)
     assert parse(known, map(bare, golds)) == trees
 

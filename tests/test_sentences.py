@@ -36,10 +36,10 @@ def cut(doc, max_length):
     return [piece.words for piece in pieces]
 
 
-def count_batches(lengths):
+def count_batches(lengths, max_words=2000):
     """The lengths in each batch of pieces of these lengths."""
     pieces = [Piece(0, i, list(range(length))) for i, length in enumerate(lengths)]
-    batches = list(batch_by_length(pieces))
+    batches = list(batch_by_length(pieces, max_words))
     assert sorted(i for batch in batches for i in batch) == list(range(len(lengths)))
     return [[lengths[i] for i in batch] for batch in batches]
 
@@ -164,10 +164,9 @@ def test_batches_of_nothing():
     assert count_batches([]) == []
 
 
-def test_batches_hold_pieces_of_like_length(monkeypatch):
-    monkeypatch.setattr(sentences, "MAX_BATCH_WORDS", 12)
+def test_batches_hold_pieces_of_like_length():
     # Three pieces padded to 4 words are 12 words; with a fourth it would be 16.
-    assert count_batches([9, 4, 4, 1, 4, 3]) == [[1, 3, 4], [4, 4], [9]]
+    assert count_batches([9, 4, 4, 1, 4, 3], 12) == [[1, 3, 4], [4, 4], [9]]
 
 
 def test_batches_are_bounded_by_pairs(monkeypatch):
@@ -175,9 +174,8 @@ def test_batches_are_bounded_by_pairs(monkeypatch):
     assert count_batches([4, 4, 4, 2, 2]) == [[2, 2], [4, 4], [4]]
 
 
-def test_batches_of_pieces_above_the_bounds_hold_one(monkeypatch):
-    monkeypatch.setattr(sentences, "MAX_BATCH_WORDS", 5)
-    assert count_batches([7, 2, 6]) == [[2], [6], [7]]
+def test_batches_of_pieces_above_the_bounds_hold_one():
+    assert count_batches([7, 2, 6], 5) == [[2], [6], [7]]
 
 
 def test_batches_keep_the_bounds():
@@ -185,7 +183,7 @@ def test_batches_keep_the_bounds():
     batches = count_batches(lengths)
     for batch in batches:
         words = len(batch) * max(batch)
-        assert len(batch) == 1 or words <= 4000
+        assert len(batch) == 1 or words <= 2000
         assert len(batch) == 1 or words * max(batch) <= 1_000_000
     assert batches[-3:] == [[999], [1000], [1500]]
     assert len(batches) < 20
