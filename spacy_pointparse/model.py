@@ -17,7 +17,7 @@ from thinc.api import (
 from thinc.types import Floats2d, Floats3d, Ints1d
 
 from .fence import wrap_torch
-from .network import BiLSTM, LabelFeatures, Pointer, SelfAttention
+from .network import BiLSTM, LabelFeatures, MixedPrecision, Pointer, SelfAttention
 
 # The words of each sentence as rows of the concatenated Docs, and the row (counted
 # within all these words) of the word that each word points at.
@@ -38,6 +38,7 @@ def build_pointing_parser(
     singleton_width: int = 64,
     labels_from: Literal["ends", "word"] = "ends",
     label_width: int = 250,
+    mixed_precision: bool = False,
 ) -> Model[Batch, Scores]:
     """Build the model of "Efficient Constituency Parsing by Pointing" (Nguyen et al.,
     ACL 2020): a sentence encoder and four heads that share nothing else.
@@ -63,6 +64,8 @@ def build_pointing_parser(
     labels_from (str): "ends" to read a label off both ends of its span, or "word" to
         read it off the word that points, as in the paper.
     label_width (int): Width of the label heads.
+    mixed_precision (bool): Compute encoders and heads in bfloat16, which takes less
+        time on GPUs and CPUs that have it.
     RETURNS (Model[Batch, Scores]): The model.
     RAISES (ValueError): If the widths of the encoders do not fit.
     """
@@ -99,6 +102,9 @@ def build_pointing_parser(
         if type(layer.ops) is NumpyOps:
             # Several times as fast as thinc's own way to multiply matrices.
             layer.ops = NumpyOps(use_blis=False)
+        for shim in layer.shims:
+            if isinstance(shim._model, MixedPrecision):
+                shim._model.mixed_precision = mixed_precision
     return model
 
 

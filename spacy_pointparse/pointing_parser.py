@@ -36,6 +36,7 @@ pointing_width = 250
 singleton_width = 64
 labels_from = "ends"
 label_width = 250
+mixed_precision = false
 
 [model.tok2vec]
 @architectures = "spacy.Tok2Vec.v2"

@@ -172,6 +172,22 @@ def test_every_layer_multiplies_by_numpy():
     assert not any(layer.ops.use_blis for layer in layers)
 
 
+def test_mixed_precision_reaches_encoders_and_heads():
+    docs, sentences, targets = make_batch()
+    results = []
+    for mixed_precision in (False, True):
+        fix_random_seed(0)
+        model = initialize(build_tiny(mixed_precision=mixed_precision))
+        vectors = model.ops.flatten(model.get_ref("tok2vec").predict(docs))
+        words = model.get_ref("sentences").predict((vectors, sentences))
+        encoded, _ = model.get_ref("encoder").predict(words)
+        results.append((encoded.data, *model.predict((docs, sentences, targets))))
+    for single, mixed in zip(*results):
+        assert mixed.dtype == numpy.float32
+        assert not numpy.array_equal(single, mixed)
+        assert_allclose(single, mixed, atol=0.05, rtol=0.05)
+
+
 @every_variant
 def test_same_seed_same_scores(options):
     scores = make_tiny(**options).predict(make_batch())

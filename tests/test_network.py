@@ -60,6 +60,20 @@ def test_pad_lays_out_one_sentence_a_row():
 
 
 @every_module
+def test_mixed_precision_takes_and_gives_single_precision(make, rows):
+    module, words = make(), make_words().requires_grad_()
+    results = []
+    for module.mixed_precision in (False, True):
+        outputs = as_tuple(module(words, rows))
+        [gradient] = torch.autograd.grad(outputs[0].clamp(min=-1e3).sum(), words)
+        results.append((*outputs, gradient))
+    for single, mixed in zip(*results):
+        assert mixed.dtype == torch.float32
+        assert not torch.equal(single, mixed)
+        assert_close(single, mixed, atol=0.05, rtol=0.05)
+
+
+@every_module
 def test_module_shapes(make, rows):
     shapes = [tuple(out.shape) for out in as_tuple(make()(make_words(), rows))]
     expected = {

@@ -4,5 +4,13 @@ from .attention import SelfAttention
 from .characters import CharacterLSTM
 from .encoders import BiLSTM
 from .heads import LabelFeatures, Pointer
+from .precision import MixedPrecision
 
-__all__ = ["BiLSTM", "CharacterLSTM", "LabelFeatures", "Pointer", "SelfAttention"]
+__all__ = [
+    "BiLSTM",
+    "CharacterLSTM",
+    "LabelFeatures",
+    "MixedPrecision",
+    "Pointer",
+    "SelfAttention",
+]

@@ -6,9 +6,10 @@ from torch.nn.functional import dropout as drop
 from torch.nn.functional import scaled_dot_product_attention
 
 from .padding import pad
+from .precision import MixedPrecision
 
 
-class SelfAttention(nn.Module):
+class SelfAttention(MixedPrecision):
     """Layers of self-attention in which content and position are factored: each has
     its own half of every vector and its own weights, in the attention and in the
     feed-forward layers; both add to one attention score.

@@ -4,9 +4,10 @@ import torch
 from torch import Tensor, nn
 
 from .encoders import BiLSTM
+from .precision import MixedPrecision
 
 
-class CharacterLSTM(nn.Module):
+class CharacterLSTM(MixedPrecision):
     """A bidirectional LSTM over the characters of each word, of which the last state
     of each direction is kept.
 

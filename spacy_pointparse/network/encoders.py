@@ -5,9 +5,10 @@ from torch import Tensor, nn
 from torch.nn.functional import dropout as drop
 
 from .padding import pad
+from .precision import MixedPrecision
 
 
-class BiLSTM(nn.Module):
+class BiLSTM(MixedPrecision):
     """A stack of bidirectional LSTM layers over sentences.
 
     input_width (int): Width of the incoming word vectors.

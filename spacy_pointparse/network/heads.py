@@ -7,12 +7,13 @@ from torch import Tensor, nn
 from torch.nn.functional import dropout as drop
 
 from .padding import pad
+from .precision import MixedPrecision
 
 # Stands for minus infinity at padded words: a row of nothing else stays finite.
 MASKED = -1e9
 
 
-class Pointer(nn.Module):
+class Pointer(MixedPrecision):
     """Scores of each word pointing at each other word of its sentence.
 
     input_width (int): Width of the encoded words.
@@ -61,7 +62,7 @@ class Pointer(nn.Module):
         return scores.masked_fill(~mask[:, None, :], MASKED)
 
 
-class LabelFeatures(nn.Module):
+class LabelFeatures(MixedPrecision):
     """Features from which the labels of spans and of single words are read off.
 
     input_width (int): Width of the encoded words.
