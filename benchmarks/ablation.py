@@ -121,6 +121,7 @@ OPTIONS = {
     "summed features, no convolution": Option({f"{MODEL}.tok2vec": summed(**FEATURES)}),
     "BiLSTM 256 wide": bilstm(256),
     "BiLSTM 400 wide": bilstm(400),
+    "mixed precision": model(mixed_precision=True),
     "no tags": model(tag_head=False),
     "gold tags as input": Option(config="gold_tags"),
     "one BiLSTM layer above": model(**{"upper_encoder.depth": 1}),
