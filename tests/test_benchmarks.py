@@ -67,6 +67,19 @@ def test_measured_row_is_not_measured_again(benchmark, tmp_path, monkeypatch, wr
     assert trained == [("cpu", "(TOP (S (VP (VB Go))))\n")]
 
 
+def test_rows_of_gum_name_settings_of_their_configs(benchmark):
+    for row in benchmark("gum").ROWS.values():
+        for name in (row.config, row.resume):
+            path = ROOT / "configs" / f"{name}.cfg"
+            config = Config().from_disk(path, interpolate=False)
+            if name == row.config:
+                assert row.pretrained in config["paths"]
+            for place in row.options[::2]:
+                block = config
+                for key in place.removeprefix("--").split("."):
+                    block = block[key]
+
+
 def test_rows_of_equal_time_follow_one_of_ours(benchmark):
     compare = benchmark("compare")
     followed = [

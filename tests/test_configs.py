@@ -54,9 +54,12 @@ def run_train(write, trees, tmp_path):
     return run_train
 
 
+RESUME = ("resume", "resume_transformer")  # the latter in test_transformer
+
+
 def test_configs_are_all_tested():
     names = {path.stem for path in CONFIGS.glob("*.cfg")}
-    assert names == {*WHOLE, *PAPER, "transformer", "senter", "resume"}
+    assert names == {*WHOLE, *PAPER, "transformer", "senter", *RESUME}
 
 
 @pytest.mark.parametrize("name", WHOLE)

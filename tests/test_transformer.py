@@ -193,6 +193,29 @@ def test_transformer_config_learns(bert, write, trees, make_examples, tmp_path, 
     assert parsed == ["", *parse(nlp, trees, make_examples)]
 
 
+def test_transformer_config_to_resume_goes_on(
+    learned, write, trees, make_examples, tmp_path
+):
+    data = str(write(*trees))
+    overrides = {
+        "paths.train": data,
+        "paths.dev": data,
+        "paths.parser": str(tmp_path / "learned"),
+        "training.max_steps": 2,
+        "training.eval_frequency": 1,
+    }
+    learned.to_disk(tmp_path / "learned")
+    path = Path(__file__).parents[1] / "configs" / "resume_transformer.cfg"
+    spacy_train(path, tmp_path / "output", overrides=overrides)
+    nlp = spacy.load(tmp_path / "output" / "model-last")
+    # Two steps cannot have taught it the trees: it knew them.
+    assert nlp.meta["performance"]["spans_constituents_f"] == 1.0
+    assert parse(nlp, trees, make_examples) == trees
+    for name in ("transformer", "pointing_parser"):
+        before, after = learned.get_pipe(name).model, nlp.get_pipe(name).model
+        assert before.to_bytes() != after.to_bytes()
+
+
 def test_transformer_weights_have_the_names_that_its_config_scales(learned):
     """Else its rate would be that of all, without a word."""
     path = Path(__file__).parents[1] / "configs" / "transformer.cfg"

@@ -1,0 +1,139 @@
+"""Train on GUM, with the parser's own tags, and print its scores.
+
+    python benchmarks/gum.py TREEBANKS OUTPUT VECTORS TRANSFORMER [ROW ...]
+
+TREEBANKS holds en_gum, en_masc, en_craft and en_genia, VECTORS is a pipeline with word
+vectors, TRANSFORMER the folder of a small transformer. Each row learns from all four
+treebanks, GUM counting twice, and then goes on with GUM alone. GENTLE is the part of
+GUM of other genres than those of its training set. One thread, one seed. What was
+measured lies in OUTPUT and is not measured again.
+"""
+
+import json
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from one_thread import run
+
+CONFIGS = Path(__file__).parents[1] / "configs"
+HARMONISE = ("--relabel", "NML=NP", "--unwrap", "HEADING", "--unwrap", "TITLE")
+HARMONISE += ("--unwrap", "CAPTION", "--unwrap", "CIT")
+# Sentences of the treebanks beside GUM, 0 for all.
+OTHERS = {"en_masc": 0, "en_craft": 4000, "en_genia": 3000}
+SETS = {"dev": "dev", "test": "test", "GENTLE": "ood_gentle"}
+
+
+@dataclass(frozen=True)
+class Row:
+    """How to train a parser.
+
+    config (str): The config for all treebanks.
+    resume (str): The config for GUM alone.
+    pretrained (str): The setting that takes what was pretrained.
+    steps (Tuple[int, int]): Steps of each.
+    options (Tuple[str]): Options of both.
+    """
+
+    config: str
+    resume: str
+    pretrained: str
+    steps: tuple[int, int]
+    options: tuple[str, ...] = ()
+
+
+ROWS = {
+    "vectors": Row(
+        "vectors",
+        "resume",
+        "vectors",
+        (9000, 4000),
+        ("--training.optimizer.L2", "0.1"),
+    ),
+    "transformer": Row(
+        "transformer",
+        "resume_transformer",
+        "transformer",
+        (3500, 1500),
+        ("--training.dropout", "0.15"),
+    ),
+}
+
+
+def convert(treebanks: Path, output: Path) -> None:
+    """Convert the treebanks, unless that was done."""
+    mix = output / "mix"
+    for name, limit in OTHERS.items():
+        source = (str(treebanks / name), "--split", "train", "--limit", str(limit))
+        convert_once(mix / f"{name}.spacy", *source, *HARMONISE)
+    for name, file in {"train": "train", **SETS}.items():
+        source = (str(treebanks / "en_gum" / f"{file}.mrg"),)
+        convert_once(output / f"{name}.spacy", *source)
+        if name == "train":
+            convert_once(mix / "gum.spacy", *source)
+            convert_once(mix / "gum_again.spacy", *source)
+
+
+def convert_once(path: Path, *arguments: str) -> None:
+    if not path.exists():
+        run("spacy_pointparse", "convert", *arguments, "--output", str(path))
+
+
+def measure(row: Row, output: Path, pretrained: Path, folder: Path) -> dict[str, float]:
+    """Train a parser, unless that was done, and score it.
+
+    RETURNS (Dict[str, float]): Its seconds and its F1 on each set.
+    """
+    result = folder / "result.json"
+    if not result.exists():
+        first, last = folder / "mix", folder / "gum"
+        seconds = train(
+            *(row.config, first, output / "mix", output, row.steps[0]),
+            *(f"--paths.{row.pretrained}", str(pretrained), *row.options),
+        )
+        seconds += train(
+            *(row.resume, last, output / "train.spacy", output, row.steps[1]),
+            *("--paths.parser", f"{first}/model-last", *row.options),
+        )
+        scores = {"seconds": seconds}
+        for name in SETS:
+            scores[name] = score(last / "model-best", output / f"{name}.spacy")
+        result.write_text(json.dumps(scores), encoding="utf8")
+    return json.loads(result.read_text(encoding="utf8"))
+
+
+def train(
+    config: str, folder: Path, data: Path, output: Path, steps: int, *options: str
+) -> float:
+    return run(
+        *("spacy", "train", f"{CONFIGS}/{config}.cfg", "--output", str(folder)),
+        *("--paths.train", str(data), "--paths.dev", f"{output}/dev.spacy"),
+        *("--training.max_steps", str(steps)),
+        *("--training.eval_frequency", "500", *options),
+    )
+
+
+def score(model: Path, data: Path) -> float:
+    metrics = model.parent / f"{data.stem}.json"
+    run(
+        *("spacy_pointparse", "evaluate", str(model), str(data)),
+        *("--output", str(metrics)),
+    )
+    return 100 * json.loads(metrics.read_text("utf8"))["spans_constituents_f"]
+
+
+def main(arguments: list[str]) -> None:
+    treebanks, output, vectors, transformer = (
+        Path(argument).resolve() for argument in arguments[:4]
+    )
+    convert(treebanks, output)
+    print("| pretrained | seconds | dev | test | GENTLE |\n|---|---|---|---|---|")
+    for name in arguments[4:] or ROWS:
+        pretrained = transformer if name == "transformer" else vectors
+        scores = measure(ROWS[name], output, pretrained, output / name)
+        f_scores = [f"{scores[each]:.2f}" for each in SETS]
+        print(f"| {name} | {scores['seconds']:.0f} | {' | '.join(f_scores)} |")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
