@@ -30,10 +30,20 @@ def decode(general: Scores, singleton: Scores) -> Targets:
     RETURNS (NDArray): The pointing of each word, a whole binary tree. Shape (length,).
     """
     scores = _list_by_target(general, singleton)
-    return _split_down(
-        len(singleton),
-        lambda start, last: int(_score_splits(scores, start, last).argmax()),
-    )
+    targets = _point_at_ends(len(singleton))
+    stack = [(0, len(singleton) - 1)]
+    while stack:
+        start, last = stack.pop()
+        if last <= start + 1:
+            continue
+        split = start + int(_score_splits(scores, start, last).argmax())
+        if split > start:
+            targets[split] = start
+            stack.append((start, split))
+        if split + 1 < last:
+            targets[split + 1] = last
+            stack.append((split + 1, last))
+    return targets
 
 
 def decode_batch(
@@ -52,58 +62,54 @@ def decode_batch(
             decode(general[i, :length, :length], singleton[i, :length])
             for i, length in enumerate(lengths)
         ]
-    # Words are counted through all sentences here.
-    batch, length = singleton.shape
+    length = singleton.shape[1]
     scores = _list_by_target(general, singleton).ravel()
     # So that no window of scores reaches over the end.
     scores = numpy.append(scores, numpy.zeros(length, scores.dtype))
-    starts = numpy.arange(batch) * length
-    targets = numpy.repeat(starts, length)
-    first, last = starts, starts + lengths - 1
-    targets[first] = last
-    while True:
-        several = last > first + 1
-        first, last = first[several], last[several]
-        if not len(first):
-            break
-        split = _split_all(scores, first, last, length)
-        left, right = split > first, split + 1 < last
-        targets[split[left]] = first[left]
-        targets[split[right] + 1] = last[right]
-        first, last = (
-            numpy.concatenate([first[left], split[right] + 1]),
-            numpy.concatenate([split[left], last[right]]),
-        )
-    targets = targets.reshape(batch, length) - starts[:, None]
-    return [targets[i, :length] for i, length in enumerate(lengths)]
+
+    def find_splits(rows: Targets, first: Targets, last: Targets) -> Targets:
+        longer = last - first
+        windows = sliding_window_view(scores, int(longer.max()))
+        starts = rows * length * length + first
+        splits = windows[starts + first * length] + windows[starts + last * length + 1]
+        splits[numpy.arange(splits.shape[1]) >= longer[:, None]] = -numpy.inf
+        return splits.argmax(axis=1)
+
+    return _split_levels(lengths, find_splits)
 
 
-def decode_exact(general: Scores, singleton: Scores) -> Targets:
-    """Find the tree with the highest sum of the scores of its pointings, in O(n³) steps
-    (CKY over the splits that `decode` chooses greedily).
+def decode_exact(
+    general: Scores, singleton: Scores, lengths: list[int]
+) -> list[Targets]:
+    """Find the tree of each of several sentences with the highest sum of the scores of
+    its pointings, in O(n³) steps (CKY over the splits that `decode` chooses greedily).
 
-    general (NDArray): Score of word i pointing at word k. Shape (length, length).
-    singleton (NDArray): Score of word i being a part by itself. Shape (length,).
-    RETURNS (NDArray): The pointing of each word, a whole binary tree. Shape (length,).
+    general (NDArray): Score of word i pointing at word k. Shape (batch, length,
+        length).
+    singleton (NDArray): Score of word i being a part by itself. Shape (batch, length).
+    lengths (List[int]): Number of words of each sentence.
+    RETURNS (List[NDArray]): The pointing of each word of each sentence.
     """
-    length = len(singleton)
+    batch, length = singleton.shape
     # Of the span from word i that is so many words longer than one, as the left part
-    # of a split: lefts[i, longer]; of the span up to word i, as the right part:
-    # rights[i, length - 1 - longer]. So the parts of a split lie side by side.
-    lefts = numpy.zeros((length, length))
-    rights = numpy.zeros((length, length))
-    lefts[:, 0] = rights[:, -1] = singleton
-    splits = numpy.zeros((length, length), dtype=numpy.intp)
+    # of a split: lefts[:, i, longer]; of the span up to word i, as the right part:
+    # rights[:, i, length - 1 - longer]. So the parts of a split lie side by side.
+    lefts = numpy.zeros((batch, length, length))
+    rights = numpy.zeros((batch, length, length))
+    lefts[:, :, 0] = rights[:, :, -1] = singleton
+    splits = numpy.zeros((batch, length, length), dtype=numpy.intp)
     for longer in range(1, length):
         count = length - longer
         starts, ends = numpy.arange(count), numpy.arange(longer, length)
-        scores = lefts[:count, :longer] + rights[longer:, -longer:]
-        best = scores.argmax(axis=1)
-        splits[starts, longer] = best
-        inner = scores[starts, best]
-        lefts[:count, longer] = inner + general[ends, starts]
-        rights[longer:, -1 - longer] = inner + general[starts, ends]
-    return _split_down(length, lambda start, last: int(splits[start, last - start]))
+        scores = lefts[:, :count, :longer] + rights[:, longer:, -longer:]
+        best = scores.argmax(axis=2)
+        splits[:, starts, longer] = best
+        inner = numpy.take_along_axis(scores, best[:, :, None], axis=2)[:, :, 0]
+        lefts[:, :count, longer] = inner + general[:, ends, starts]
+        rights[:, longer:, -1 - longer] = inner + general[:, starts, ends]
+    return _split_levels(
+        lengths, lambda rows, first, last: splits[rows, first, last - first]
+    )
 
 
 def decode_beam(
@@ -177,23 +183,6 @@ def _score_splits(scores: Scores, start: int, last: int) -> Scores:
     return scores[start, start:last] + scores[last, start + 1 : last + 1]
 
 
-def _split_all(scores: Scores, first: Targets, last: Targets, length: int) -> Targets:
-    """Split many spans, each at its best split.
-
-    scores (NDArray): Scores by target of all sentences, row after row.
-    first (NDArray): First word of each span. Shape (spans,).
-    last (NDArray): Last word of each span. Shape (spans,).
-    length (int): Number of words of a sentence, with its padding.
-    RETURNS (NDArray): Last word of the left part of each span. Shape (spans,).
-    """
-    longer = last - first
-    windows = sliding_window_view(scores, int(longer.max()))
-    places = first % length
-    splits = windows[first * length + places] + windows[last * length + places + 1]
-    splits[numpy.arange(splits.shape[1]) >= longer[:, None]] = -numpy.inf
-    return first + splits.argmax(axis=1)
-
-
 def _list_by_target(general: Scores, singleton: Scores) -> Scores:
     """Row i holds, side by side in memory, how well each word points at word i. Shapes
     (..., length, length) and (..., length)."""
@@ -210,23 +199,31 @@ def _point_at_ends(length: int) -> Targets:
     return targets
 
 
-def _split_down(length: int, find_split: Callable[[int, int], int]) -> Targets:
-    """Split the sentence, then its parts, until all are words.
+def _split_levels(
+    lengths: list[int], find_splits: Callable[[Targets, Targets, Targets], Targets]
+) -> list[Targets]:
+    """Split several sentences, then their parts, level by level until all are words.
 
-    find_split (Callable[[int, int], int]): Number of words but one in the left part of
-        the span between two words.
+    lengths (List[int]): Number of words of each sentence.
+    find_splits (Callable[[NDArray, NDArray, NDArray], NDArray]): Of spans, by the
+        number of their sentence and their first and last words, the number of words but
+        one in the left part of each.
     """
-    targets = _point_at_ends(length)
-    stack = [(0, length - 1)]
-    while stack:
-        start, last = stack.pop()
-        if last <= start + 1:
-            continue
-        split = start + find_split(start, last)
-        if split > start:
-            targets[split] = start
-            stack.append((start, split))
-        if split + 1 < last:
-            targets[split + 1] = last
-            stack.append((split + 1, last))
-    return targets
+    targets = numpy.zeros((len(lengths), max(lengths)), dtype=numpy.intp)
+    rows = numpy.arange(len(lengths))
+    first, last = numpy.zeros_like(rows), numpy.asarray(lengths) - 1
+    targets[:, 0] = last
+    while True:
+        several = last > first + 1
+        rows, first, last = rows[several], first[several], last[several]
+        if not len(rows):
+            return [row[:length] for row, length in zip(targets, lengths)]
+        split = first + find_splits(rows, first, last)
+        left, right = split > first, split + 1 < last
+        targets[rows[left], split[left]] = first[left]
+        targets[rows[right], split[right] + 1] = last[right]
+        rows = numpy.concatenate([rows[left], rows[right]])
+        first, last = (
+            numpy.concatenate([first[left], split[right] + 1]),
+            numpy.concatenate([split[left], last[right]]),
+        )

@@ -64,20 +64,15 @@ class Decoding(NamedTuple):
         """
         if self.decode_from == "probabilities":
             general, singleton = numpy.exp(general), numpy.exp(singleton)
-        if count == 1 and self.decoder == "greedy":
-            return [[tree] for tree in decode_batch(general, singleton, lengths)]
-        return [
-            self._search(general[i, :length, :length], singleton[i, :length], count)
+        if count == 1 and self.decoder != "beam":
+            decode = decode_exact if self.decoder == "exact" else decode_batch
+            return [[tree] for tree in decode(general, singleton, lengths)]
+        size = count if count > 1 else self.beam_size
+        beams = (
+            decode_beam(general[i, :length, :length], singleton[i, :length], size)
             for i, length in enumerate(lengths)
-        ]
-
-    def _search(
-        self, general: NDArray, singleton: NDArray, count: int
-    ) -> list[NDArray]:
-        if count == 1 and self.decoder == "exact":
-            return [decode_exact(general, singleton)]
-        beam = decode_beam(general, singleton, count if count > 1 else self.beam_size)
-        return [targets for _, targets in beam[:count]]
+        )
+        return [[targets for _, targets in beam[:count]] for beam in beams]
 
 
 class Sentences(NamedTuple):
