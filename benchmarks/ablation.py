@@ -104,8 +104,8 @@ OPTIONS = {
     "pointing: one projection, as printed": model(pointing="dot"),
     "pointing: query and key, as released": model(pointing="query_key"),
     "labels from the pointing word": model(labels_from="word"),
-    "greedy on probabilities": decoding(decode_from="probabilities"),
-    "exact": decoding(decoder="exact"),
+    "greedy": decoding(decoder="greedy"),
+    "greedy on probabilities": decoding(decoder="greedy", decode_from="probabilities"),
     "beam of 10": decoding(decoder="beam"),
     "pointing heads 1,024 wide": model(pointing_width=1024, singleton_width=1024),
     "all heads 125 wide": model(pointing_width=125, label_width=125),
@@ -137,7 +137,7 @@ OPTIONS = {
 }
 SEEDS = {
     DEFAULT: 3,
-    "exact": 3,
+    "greedy": 3,
     "greedy on probabilities": 3,
     "pointing: query and key, as released": 3,
     "weight decay 0.1": 3,

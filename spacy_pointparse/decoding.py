@@ -90,7 +90,8 @@ def decode_exact(
     lengths (List[int]): Number of words of each sentence.
     RETURNS (List[NDArray]): The pointing of each word of each sentence.
     """
-    batch, length = singleton.shape
+    batch, length = len(lengths), max(lengths)
+    general, singleton = general[:, :length, :length], singleton[:, :length]
     # Of the span from word i that is so many words longer than one, as the left part
     # of a split: lefts[:, i, longer]; of the span up to word i, as the right part:
     # rights[:, i, length - 1 - longer]. So the parts of a split lie side by side.

@@ -15,6 +15,10 @@ from .pointing import ROOT, Constituent, Pointings, trace
 from .sentences import Piece, batch_by_length, cut_docs
 from .targets import count_rows
 
+# Longest sentence, in words, whose best tree is searched for: the n³ steps of a longer
+# one would take much of the time of parsing.
+MAX_EXACT = 128
+
 
 class Parse(NamedTuple):
     """The parse of one sentence.
@@ -39,13 +43,13 @@ class Decoding(NamedTuple):
 
     decode_from (str): Scores that are added up: "log_probabilities", or
         "probabilities" as in the paper.
-    decoder (str): "greedy" top-down as in the paper, "exact" for the best tree, or
-        "beam".
+    decoder (str): "exact" for the best tree of sentences of up to `MAX_EXACT` words,
+        others greedily; "greedy" top-down as in the paper; or "beam".
     beam_size (int): Number of trees that a beam keeps.
     """
 
     decode_from: Literal["log_probabilities", "probabilities"] = "log_probabilities"
-    decoder: Literal["greedy", "beam", "exact"] = "greedy"
+    decoder: Literal["exact", "greedy", "beam"] = "exact"
     beam_size: int = 10
 
     def list_trees(
@@ -64,15 +68,28 @@ class Decoding(NamedTuple):
         """
         if self.decode_from == "probabilities":
             general, singleton = numpy.exp(general), numpy.exp(singleton)
-        if count == 1 and self.decoder != "beam":
-            decode = decode_exact if self.decoder == "exact" else decode_batch
-            return [[tree] for tree in decode(general, singleton, lengths)]
-        size = count if count > 1 else self.beam_size
-        beams = (
-            decode_beam(general[i, :length, :length], singleton[i, :length], size)
-            for i, length in enumerate(lengths)
-        )
-        return [[targets for _, targets in beam[:count]] for beam in beams]
+        if count > 1 or self.decoder == "beam":
+            size = count if count > 1 else self.beam_size
+            beams = (
+                decode_beam(general[i, :length, :length], singleton[i, :length], size)
+                for i, length in enumerate(lengths)
+            )
+            return [[targets for _, targets in beam[:count]] for beam in beams]
+        found = self._find_best(general, singleton, lengths)
+        return [[targets] for targets in found]
+
+    def _find_best(
+        self, general: NDArray, singleton: NDArray, lengths: list[int]
+    ) -> list[NDArray]:
+        longest = MAX_EXACT if self.decoder == "exact" else 0
+        exact = numpy.asarray(lengths) <= longest
+        trees = {}
+        for decode, chosen in ((decode_exact, exact), (decode_batch, ~exact)):
+            rows = numpy.flatnonzero(chosen).tolist()
+            if rows:
+                these = [lengths[i] for i in rows]
+                trees.update(zip(rows, decode(general[rows], singleton[rows], these)))
+        return [trees[i] for i in range(len(lengths))]
 
 
 class Sentences(NamedTuple):

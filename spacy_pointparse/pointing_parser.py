@@ -96,7 +96,7 @@ _NOT_TRAINED = (
     default_config={
         "model": DEFAULT_MODEL,
         "decode_from": "log_probabilities",
-        "decoder": "greedy",
+        "decoder": "exact",
         "beam_size": 10,
         "max_length": 1000,
         "max_batch_tokens": 2000,
@@ -115,7 +115,7 @@ def make_pointing_parser(
     name: str,
     model: Model,
     decode_from: Literal["log_probabilities", "probabilities"],
-    decoder: Literal["greedy", "beam", "exact"],
+    decoder: Literal["exact", "greedy", "beam"],
     beam_size: int,
     max_length: int,
     max_batch_tokens: int,
@@ -129,8 +129,9 @@ def make_pointing_parser(
     model (Model): A model such as "spacy-pointparse.PointingParser.v1".
     decode_from (str): Scores that the decoder adds up: "log_probabilities", or
         "probabilities" as in the paper.
-    decoder (str): "greedy" top-down as in the paper, "exact" for the best tree under
-        the sum of these scores, or "beam".
+    decoder (str): "exact" for the best tree under the sum of these scores, in
+        sentences of more than 128 words "greedy"; "greedy" top-down as in the paper; or
+        "beam".
     beam_size (int): Number of trees that a beam keeps.
     max_length (int): Longest sentence, in words, that is parsed in one piece.
     max_batch_tokens (int): Words, padding among them, that are parsed at a time.
@@ -164,7 +165,7 @@ class PointingParser(TrainablePipe):
         decode_from: Literal[
             "log_probabilities", "probabilities"
         ] = "log_probabilities",
-        decoder: Literal["greedy", "beam", "exact"] = "greedy",
+        decoder: Literal["exact", "greedy", "beam"] = "exact",
         beam_size: int = 10,
         max_length: int = 1000,
         max_batch_tokens: int = 2000,
@@ -178,8 +179,9 @@ class PointingParser(TrainablePipe):
         name (str): Name of the component.
         decode_from (str): Scores that the decoder adds up: "log_probabilities", or
             "probabilities" as in the paper.
-        decoder (str): "greedy" top-down as in the paper, "exact" for the best tree
-            under the sum of these scores, or "beam".
+        decoder (str): "exact" for the best tree under the sum of these scores, in
+            sentences of more than 128 words "greedy"; "greedy" top-down as in the
+            paper; or "beam".
         beam_size (int): Number of trees that a beam keeps.
         max_length (int): Longest sentence, in words, that is parsed in one piece. The
             pieces of a longer one are put under one TOP.

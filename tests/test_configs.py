@@ -145,7 +145,7 @@ def test_config_of_the_paper_learns(run_train, name):
 def test_config_of_the_paper_follows_it(name):
     config = read_config(name, interpolate=True)
     parser = config["components"]["pointing_parser"]
-    assert parser["decode_from"] == "probabilities"
+    assert (parser["decode_from"], parser["decoder"]) == ("probabilities", "greedy")
     model = parser["model"]
     assert (model["pointing_width"], model["label_width"]) == (1024, 250)
     assert model["labels_from"] == "word"

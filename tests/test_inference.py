@@ -7,6 +7,7 @@ from nltk import Tree
 from numpy.testing import assert_allclose
 from spacy.tokens import Doc, DocBin
 
+from spacy_pointparse import inference
 from spacy_pointparse.constituents import KEY
 from spacy_pointparse.inference import Decoding, Inference
 
@@ -48,6 +49,17 @@ def test_decoders_differ_where_the_first_split_misleads(decoder, expected):
     decoding = Decoding(decoder=decoder, beam_size=2)
     [[tree]] = decoding.list_trees(GENERAL[None], SINGLETON[None], [4], 1)
     assert tree.tolist() == expected
+
+
+@pytest.mark.parametrize("longest, expected", [(4, [3, 2, 0, 0]), (3, [3, 3, 3, 0])])
+def test_long_sentences_are_decoded_greedily_beside_short_ones(
+    monkeypatch, longest, expected
+):
+    monkeypatch.setattr(inference, "MAX_EXACT", longest)
+    general, singleton = numpy.stack([GENERAL] * 3), numpy.stack([SINGLETON] * 3)
+    [three], [four], [two] = Decoding().list_trees(general, singleton, [3, 4, 2], 1)
+    assert four.tolist() == expected
+    assert (len(three), two.tolist()) == (3, [1, 0])
 
 
 def test_beam_keeps_as_many_trees_as_it_is_told():
