@@ -69,28 +69,38 @@ SELF_ATTENTION = {
     "width": 512,
     "depth": 2,
 }
-FEATURES = {
-    attr.lower(): {
-        "@architectures": "spacy-pointparse.HashEmbed.v1",
+MIXED = {
+    "@architectures": "spacy.Tok2Vec.v2",
+    "embed": {
+        "@architectures": "spacy.MultiHashEmbed.v2",
         "width": 128,
-        "attr": attr,
-        "rows": rows,
-    }
-    for attr, rows in {
-        "NORM": 15000,
-        "PREFIX": 1000,
-        "SUFFIX": 5000,
-        "SHAPE": 2500,
-    }.items()
+        "attrs": ["NORM", "PREFIX", "SUFFIX", "SHAPE"],
+        "rows": [15000, 1000, 5000, 2500],
+        "include_static_vectors": False,
+    },
+    "encode": {
+        "@architectures": "spacy.MaxoutWindowEncoder.v2",
+        "width": 128,
+        "depth": 1,
+        "window_size": 1,
+        "maxout_pieces": 3,
+    },
 }
 CHARACTERS = {
-    "@architectures": "spacy-pointparse.CharacterLSTM.v1",
-    "width": 128,
+    "@architectures": "spacy-pointparse.Sum.v1",
+    "*": {
+        "words": {
+            "@architectures": "spacy-pointparse.HashEmbed.v1",
+            "width": 128,
+            "attrs": ["NORM"],
+            "rows": [15000],
+        },
+        "characters": {
+            "@architectures": "spacy-pointparse.CharacterLSTM.v1",
+            "width": 128,
+        },
+    },
 }
-
-
-def summed(**layers: dict[str, Any]) -> dict[str, Any]:
-    return {"@architectures": "spacy-pointparse.Sum.v1", "*": layers}
 
 
 def bilstm(width: int) -> Option:
@@ -111,14 +121,8 @@ OPTIONS = {
     "all heads 125 wide": model(pointing_width=125, label_width=125),
     "singleton head 250 wide": model(singleton_width=250),
     "self-attention, 2 layers, above": model(upper_encoder=SELF_ATTENTION),
-    "word and characters for affixes": Option(
-        {
-            f"{MODEL}.tok2vec.embed": summed(
-                words=FEATURES["norm"], characters=CHARACTERS
-            )
-        }
-    ),
-    "summed features, no convolution": Option({f"{MODEL}.tok2vec": summed(**FEATURES)}),
+    "word and characters for affixes": model(tok2vec=CHARACTERS),
+    "features mixed by a layer, and a convolution": model(tok2vec=MIXED),
     "BiLSTM 256 wide": bilstm(256),
     "BiLSTM 400 wide": bilstm(400),
     "mixed precision": model(mixed_precision=True),

@@ -54,7 +54,7 @@ ROWS = {
         "transformer",
         "resume_transformer",
         "transformer",
-        (3500, 1500),
+        (3500, 1000),
         ("--training.dropout", "0.15"),
     ),
 }

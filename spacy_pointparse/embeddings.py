@@ -12,6 +12,7 @@ from thinc.api import (
     HashEmbed,
     Linear,
     Model,
+    add,
     chain,
     list2ragged,
     ragged2list,
@@ -54,18 +55,26 @@ def build_character_lstm(
     )
 
 
-def build_hash_embed(width: int, attr: str, rows: int) -> Tok2Vec:
-    """Build a layer that embeds one attribute of tokens in a table of hashed rows, such
-    as the words or the tags of the paper.
+def build_hash_embed(width: int, attrs: list[str], rows: list[int]) -> Tok2Vec:
+    """Build a layer that embeds attributes of tokens, such as the words and tags of the
+    paper, each in a table of hashed rows, and sums them.
 
     width (int): Width of the vectors.
-    attr (str): The attribute, as "NORM" or "TAG".
-    rows (int): Number of rows; each value is the sum of four.
+    attrs (List[str]): The attributes, as "NORM" or "TAG".
+    rows (List[int]): Number of rows for each; a value has four of them.
     RETURNS (Model[List[Doc], List[Floats2d]]): The layer.
+    RAISES (ValueError): If there are not as many numbers of rows as attributes.
     """
-    embed = HashEmbed(nO=width, nV=rows, column=0)
+    if len(attrs) != len(rows):
+        raise ValueError(
+            f"Attributes {attrs} need a number of rows each, but rows are {rows}."
+        )
+    tables = [
+        HashEmbed(nO=width, nV=size, column=i, seed=i) for i, size in enumerate(rows)
+    ]
+    embed = add(*tables) if len(tables) > 1 else tables[0]
     return chain(
-        FeatureExtractor([attr]), list2ragged(), with_array(embed), ragged2list()
+        FeatureExtractor(attrs), list2ragged(), with_array(embed), ragged2list()
     )
 
 

@@ -39,21 +39,10 @@ label_width = 250
 mixed_precision = false
 
 [model.tok2vec]
-@architectures = "spacy.Tok2Vec.v2"
-
-[model.tok2vec.embed]
-@architectures = "spacy.MultiHashEmbed.v2"
+@architectures = "spacy-pointparse.HashEmbed.v1"
 width = 128
 attrs = ["NORM", "PREFIX", "SUFFIX", "SHAPE"]
 rows = [15000, 1000, 5000, 2500]
-include_static_vectors = false
-
-[model.tok2vec.encode]
-@architectures = "spacy.MaxoutWindowEncoder.v2"
-width = 128
-depth = 1
-window_size = 1
-maxout_pieces = 3
 
 [model.lower_encoder]
 @architectures = "spacy-pointparse.BiLSTM.v1"

@@ -96,10 +96,10 @@ def test_config_of_the_gpu_differs_in_batches_only():
 
 def test_config_of_vectors_differs_in_its_embeddings_only():
     cpu, vectors = (
-        read_config(name)["components"]["pointing_parser"]["model"]["tok2vec"]
+        read_config(name)["components"]["pointing_parser"]["model"]
         for name in ("cpu", "vectors")
     )
-    assert vectors.pop("embed")["*"]["hashed"] == cpu.pop("embed")
+    assert vectors.pop("tok2vec")["*"]["hashed"] == cpu.pop("tok2vec")
     assert vectors == cpu
 
 
@@ -173,7 +173,7 @@ def test_config_of_gold_tags_reads_them():
     ]
     model = config["components"]["pointing_parser"]["model"]
     assert model["tag_head"] is False
-    assert "TAG" in model["tok2vec"]["embed"]["attrs"]
+    assert "TAG" in model["tok2vec"]["attrs"]
 
 
 def test_config_of_the_senter_rounds_the_parser_and_does_no_more(

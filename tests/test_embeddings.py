@@ -125,7 +125,7 @@ def test_characters_survive_bytes(characters):
 
 
 def test_hash_embed_depends_on_its_attribute_only():
-    layer = build("HashEmbed", width=WIDTH, attr="TAG", rows=50).initialize()
+    layer = build("HashEmbed", width=WIDTH, attrs=["TAG"], rows=[50]).initialize()
     tags = ["NN", "VB", "NN"]
     docs = [Doc(Vocab(), words=["an", "owl", "saw"], tags=tags), Doc(Vocab())]
     vectors, empty = layer.predict(docs)
@@ -134,6 +134,21 @@ def test_hash_embed_depends_on_its_attribute_only():
     assert numpy.abs(vectors[0] - vectors[1]).max() > 0
     other = Doc(Vocab(), words=["x", "y"], tags=["VB", "NN"])
     numpy.testing.assert_array_equal(layer.predict([other])[0], vectors[[1, 0]])
+
+
+def test_hash_embed_sums_its_attributes():
+    layer = build("HashEmbed", width=WIDTH, attrs=["ORTH", "TAG"], rows=[50, 20])
+    layer.initialize()
+    words, tags = ["owl", "owl", "saw", "saw"], ["NN", "VB", "NN", "VB"]
+    [vectors] = layer.predict([Doc(Vocab(), words=words, tags=tags)])
+    assert_allclose(vectors[0] - vectors[1], vectors[2] - vectors[3], atol=1e-6)
+    assert_allclose(vectors[0] - vectors[2], vectors[1] - vectors[3], atol=1e-6)
+    assert len(numpy.unique(vectors.round(5), axis=0)) == 4
+
+
+def test_hash_embed_needs_rows_for_each_attribute():
+    with pytest.raises(ValueError, match=r"\['NORM', 'TAG'\].*\[50\]"):
+        build("HashEmbed", width=WIDTH, attrs=["NORM", "TAG"], rows=[50])
 
 
 @pytest.fixture
