@@ -97,7 +97,7 @@ def measure(row: Row, output: Path, pretrained: Path, folder: Path) -> dict[str,
         )
         scores = {"seconds": seconds}
         for name in SETS:
-            scores[name] = score(last / "model-best", output / f"{name}.spacy")
+            scores[name] = score(last / "model-last", output / f"{name}.spacy")
         result.write_text(json.dumps(scores), encoding="utf8")
     return json.loads(result.read_text(encoding="utf8"))
 
