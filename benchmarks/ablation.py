@@ -144,6 +144,8 @@ SEEDS = {
     "greedy": 3,
     "greedy on probabilities": 3,
     "pointing: query and key, as released": 3,
+    "features mixed by a layer, and a convolution": 3,
+    "dropout 0.2": 3,
     "weight decay 0.1": 3,
     "pretrained word vectors": 3,
 }

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from one_thread import ENVIRONMENT, run
+from one_thread import ENVIRONMENT, run, score
 from roundtrip import OPTIONS
 
 from spacy_pointparse.evalb import evaluate_files
@@ -124,14 +124,9 @@ def train_ours(row: Row, data: Path, folder: Path) -> dict[str, Any]:
     )
     scores = {"seconds": round(seconds)}
     for split in ("dev", "test"):
-        metrics = folder / f"{split}.json"
-        run(
-            *("spacy_pointparse", "evaluate", f"{folder}/model-best"),
-            *(f"{data}/{split}.mrg", "--output", str(metrics)),
-            *(["--gold-tags"] if row.given == TAGS else []),
-        )
-        f_score = json.loads(metrics.read_text("utf8"))["spans_constituents_f"]
-        scores[split] = 100 * f_score
+        options = ["--gold-tags"] if row.given == TAGS else []
+        path = data / f"{split}.mrg"
+        scores[split] = score(folder / "model-best", path, *options)
     return scores
 
 

@@ -14,7 +14,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from one_thread import run
+from one_thread import run, score
 
 CONFIGS = Path(__file__).parents[1] / "configs"
 HARMONISE = ("--relabel", "NML=NP", "--unwrap", "HEADING", "--unwrap", "TITLE")
@@ -111,15 +111,6 @@ def train(
         *("--training.max_steps", str(steps)),
         *("--training.eval_frequency", "500", *options),
     )
-
-
-def score(model: Path, data: Path) -> float:
-    metrics = model.parent / f"{data.stem}.json"
-    run(
-        *("spacy_pointparse", "evaluate", str(model), str(data)),
-        *("--output", str(metrics)),
-    )
-    return 100 * json.loads(metrics.read_text("utf8"))["spans_constituents_f"]
 
 
 def main(arguments: list[str]) -> None:

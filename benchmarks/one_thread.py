@@ -1,9 +1,11 @@
 """Runs modules of this Python as the benchmarks run all of them: in one thread."""
 
+import json
 import os
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 ENVIRONMENT = {
     **os.environ,
@@ -22,3 +24,13 @@ def run(*arguments: str) -> float:
     start = time.perf_counter()
     subprocess.run([sys.executable, "-m", *arguments], check=True, env=ENVIRONMENT)
     return time.perf_counter() - start
+
+
+def score(model: Path, data: Path, *options: str) -> float:
+    """Evaluate a pipeline. RETURNS (float): Its F1, of 100."""
+    metrics = model.parent / f"{data.stem}.json"
+    run(
+        *("spacy_pointparse", "evaluate", str(model), str(data)),
+        *("--output", str(metrics), *options),
+    )
+    return 100 * json.loads(metrics.read_text("utf8"))["spans_constituents_f"]

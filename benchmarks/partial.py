@@ -8,14 +8,13 @@ such, and on the partial ones as if they were whole, and prints EVALB's figures 
 test split.
 """
 
-import json
 import random
 import sys
 import tempfile
 from pathlib import Path
 
 import spacy
-from one_thread import run
+from one_thread import run, score
 from spacy.tokens import Doc, DocBin
 
 from spacy_pointparse.constituents import KEY, PARTIAL
@@ -54,8 +53,8 @@ def main(treebank: str, max_steps: str = "2000", seed: str = "0") -> None:
             ("marked", "half of the brackets, marked as partial"),
             ("unmarked", "half of the brackets, as if whole"),
         ):
-            score = train_and_score(folder, file, max_steps, seed)
-            print(f"| {description} | {100 * score:.2f} |", flush=True)
+            f_score = train_and_score(folder, file, max_steps, seed)
+            print(f"| {description} | {f_score:.2f} |", flush=True)
 
 
 def train_and_score(folder: Path, file: str, max_steps: str, seed: str) -> float:
@@ -65,13 +64,7 @@ def train_and_score(folder: Path, file: str, max_steps: str, seed: str) -> float
         *("--paths.dev", f"{folder}/dev.spacy"),
         *("--training.max_steps", max_steps, "--system.seed", seed),
     )
-    run(
-        *("spacy_pointparse", "evaluate", f"{folder}/{file}/model-best"),
-        *(f"{folder}/test.spacy", "--gold-tags"),
-        *("--output", f"{folder}/scores.json"),
-    )
-    scores = json.loads((folder / "scores.json").read_text(encoding="utf8"))
-    return scores["spans_constituents_f"]
+    return score(folder / file / "model-best", folder / "test.spacy", "--gold-tags")
 
 
 if __name__ == "__main__":
