@@ -1,5 +1,6 @@
 """Docs to parses: what is done with the scores of a trained model."""
 
+from collections import Counter
 from collections.abc import Iterator
 from itertools import groupby
 from typing import Literal, NamedTuple
@@ -7,8 +8,10 @@ from typing import Literal, NamedTuple
 import numpy
 from numpy.typing import NDArray
 from spacy.tokens import Doc
+from spacy.training import Example
 from thinc.api import Model, Ragged
 
+from .alignment import get_gold
 from .decoding import decode_batch, decode_beam, decode_exact
 from .loss import log_softmax
 from .pointing import ROOT, Constituent, Pointings, trace
@@ -221,6 +224,38 @@ class Inference(NamedTuple):
                 sentences.tags[part],
                 float(logs.sum()),
             )
+
+
+def drop_repeated(parses: list[Parse]) -> list[Parse]:
+    """Keep the first parse of each tree.
+
+    parses (List[Parse]): Parses of one sentence.
+    RETURNS (List[Parse]): Those with a tree of their own, in order.
+    """
+    first: dict[tuple, Parse] = {}
+    for parse in parses:
+        first.setdefault(tuple(parse.constituents), parse)
+    return list(first.values())
+
+
+def judge(example: Example, parses: list[Parse]) -> Iterator[tuple[float, bool]]:
+    """Say of each constituent how likely it was held to be, and whether it is right.
+
+    example (Example): The gold trees.
+    parses (List[Parse]): The parse of each sentence.
+    YIELDS (Tuple[float, bool]): Probability, and whether the gold tree has the
+        constituent. Sentences without a gold tree that fits are left out.
+    """
+    golds = {gold.words[0]: gold for gold in get_gold(example) if gold is not None}
+    for parse in parses:
+        gold = golds.get(parse.words[0])
+        if gold is None or gold.words != parse.words:
+            continue
+        left = Counter(gold.constituents)
+        for bracket, probability in zip(parse.constituents, parse.probabilities):
+            if not numpy.isnan(probability):
+                yield probability, left[bracket] > 0
+            left[bracket] -= 1
 
 
 def _merge(pieces: list[list[Parse]]) -> list[Parse]:

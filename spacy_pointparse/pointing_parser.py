@@ -1,6 +1,5 @@
 """The trainable pipeline component."""
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import Any, Literal
@@ -17,10 +16,9 @@ from spacy.util import minibatch
 from spacy.vocab import Vocab
 from thinc.api import Config, Model, Optimizer, set_dropout_rate
 
-from .alignment import get_gold
 from .calibration import Calibration, fit
 from .constituents import UNKNOWN_TAG, install_extensions, set_constituents
-from .inference import Decoding, Inference, Parse
+from .inference import Decoding, Inference, Parse, drop_repeated, judge
 from .loss import compute_loss
 from .pointing import EMPTY, JOINER
 from .targets import Target, count_rows, get_targets, read_labels
@@ -298,7 +296,7 @@ class PointingParser(TrainablePipe):
         [sentences] = self._inference.parse([doc], max(2 * count, self.beam_size))
         return [
             [(parse.score, self._make_tree(doc, parse)) for parse in distinct[:count]]
-            for distinct in map(_drop_repeated, sentences)
+            for distinct in map(drop_repeated, sentences)
         ]
 
     def _make_tree(self, doc: Doc, parse: Parse) -> Tree:
@@ -338,7 +336,7 @@ class PointingParser(TrainablePipe):
         judged = [
             pair
             for example, sentences in zip(examples, parses)
-            for pair in _judge(example, sentences)
+            for pair in judge(example, sentences)
         ]
         probabilities, right = numpy.array(judged, dtype=float).reshape(-1, 2).T
         return probabilities, right
@@ -482,25 +480,3 @@ class PointingParser(TrainablePipe):
             for label in added:
                 for part in label.split(JOINER):
                     self.vocab.strings.add(part)
-
-
-def _drop_repeated(parses: list[Parse]) -> list[Parse]:
-    """Keep the first parse of each tree."""
-    first: dict[tuple, Parse] = {}
-    for parse in parses:
-        first.setdefault(tuple(parse.constituents), parse)
-    return list(first.values())
-
-
-def _judge(example: Example, parses: list[Parse]) -> Iterator[tuple[float, bool]]:
-    """Say of each constituent how likely it was held to be, and whether it is right."""
-    golds = {gold.words[0]: gold for gold in get_gold(example) if gold is not None}
-    for parse in parses:
-        gold = golds.get(parse.words[0])
-        if gold is None or gold.words != parse.words:
-            continue
-        left = Counter(gold.constituents)
-        for bracket, probability in zip(parse.constituents, parse.probabilities):
-            if not numpy.isnan(probability):
-                yield probability, left[bracket] > 0
-            left[bracket] -= 1
