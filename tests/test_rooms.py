@@ -35,6 +35,8 @@ ROOMS = [
     "callbacks",
     "optimizer",
     "convert",
+    "stream",
+    "spark",
     "__main__",
 ]
 # All that these know of the world outside Python.
