@@ -18,7 +18,7 @@ from thinc.api import (
     ragged2list,
     with_array,
 )
-from thinc.types import Floats2d, Ints1d
+from thinc.types import Floats2d, Ints1d, Ragged
 
 from .fence import wrap_torch
 from .network import CharacterLSTM
@@ -103,6 +103,17 @@ def build_static_vectors(width: int) -> Tok2Vec:
     )
 
 
+def build_last_piece() -> Model[Ragged, Floats2d]:
+    """Build a layer that pools the word-pieces of a transformer as the paper does: each
+    token has the vector of its last one. A token without any, such as white space or
+    what the tokenizer cut off, has zeros, where thinc's `reduce_last` raises an error.
+
+    RETURNS (Model[Ragged, Floats2d]): The layer, for the `pooling` of a listener:
+        one row a word-piece, one length a token, to one row a token.
+    """
+    return Model("last_piece", _forward_last_piece)
+
+
 def build_sum(*layers: Tok2Vec) -> Tok2Vec:
     """Build a layer that sums the vectors of several.
 
@@ -167,7 +178,7 @@ def _forward_static(
     rows = numpy.concatenate([empty, *(_find_rows(model, doc) for doc in docs)])
     distinct, places = numpy.unique(rows, return_inverse=True)
     table = model.ops.asarray2f(model.attrs["table"][distinct], dtype="float32")
-    table *= model.attrs["scale"]
+    table *= model.ops.asarray2f(model.attrs["scale"][distinct])
     types, backprop_types = model.layers[0](table, is_train=is_train)
     return _spread(model, docs, types, places, backprop_types)
 
@@ -223,13 +234,31 @@ def _init_static(
 
 def _quantise(vectors: Vectors) -> dict[str, Any]:
     """The keys of vectors in order; their vectors as bytes, above a row of zeros; and
-    what a step of these bytes is worth."""
+    what a step of these bytes is worth in each row."""
     keys = numpy.array(sorted(vectors), dtype="uint64")
     table = vectors.data[vectors.find(keys=keys)]
-    scale = float(abs(table).max() or 1.0) / 127
+    table = numpy.vstack([table, numpy.zeros_like(table[:1])])
+    scale = abs(table).max(axis=1, keepdims=True) / 127
+    scale[scale == 0] = 1.0
     steps = numpy.rint(table / scale).astype("int8")
-    steps = numpy.vstack([steps, numpy.zeros_like(steps[:1])])
-    return {"keys": keys, "table": steps, "scale": scale}
+    return {"keys": keys, "table": steps, "scale": scale.astype("float32")}
+
+
+def _forward_last_piece(
+    model: Model[Ragged, Floats2d], pieces: Ragged, is_train: bool
+) -> tuple[Floats2d, Callable]:
+    ops = model.ops
+    tokens = ops.xp.flatnonzero(pieces.lengths)
+    rows = pieces.lengths.cumsum()[tokens] - 1
+    vectors = ops.alloc2f(len(pieces.lengths), pieces.dataXd.shape[1])
+    vectors[tokens] = pieces.dataXd[rows]
+
+    def backprop(d_vectors: Floats2d) -> Ragged:
+        d_pieces = ops.alloc2f(*pieces.dataXd.shape)
+        d_pieces[rows] = d_vectors[tokens]
+        return Ragged(d_pieces, pieces.lengths)
+
+    return vectors, backprop
 
 
 def _forward_sum(

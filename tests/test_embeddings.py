@@ -4,8 +4,9 @@ import spacy
 from numpy.testing import assert_allclose
 from spacy.tokens import Doc
 from spacy.util import registry
+from spacy.vectors import Vectors
 from spacy.vocab import Vocab
-from thinc.api import Adam, Config, Model, fix_random_seed
+from thinc.api import Adam, Config, Model, Ragged, fix_random_seed
 
 WIDTH = 6
 # What the README says of `embed`, and the paper's encoder above it.
@@ -171,8 +172,9 @@ def static(pretrained):
 
 def project(static, vector):
     """What the layer makes of a vector, with numbers to the nearest of 127 steps up to
-    the largest, 4."""
-    nearest = numpy.rint(numpy.array([vector]) * 127 / 4) * 4 / 127
+    its largest."""
+    step = (numpy.abs(vector).max() or 1) / 127
+    nearest = numpy.rint(numpy.array([vector]) / step) * step
     return static.layers[0].predict(nearest.astype("f"))[0]
 
 
@@ -226,9 +228,44 @@ def test_keys_that_share_a_vector(pretrained):
         assert_allclose(found, expected, rtol=1e-4)
 
 
+def test_long_vector_leaves_short_ones_their_precision(pretrained):
+    pretrained.set_vector("the", numpy.array([400, 0, 0], dtype="f"))
+    static = build("StaticVectors", width=3)
+    static.initialize(X=[Doc(pretrained, words=["owl"])])
+    static.layers[0].set_param("W", numpy.eye(3, dtype="f"))
+    [found] = static.predict(make_docs("the owl an"))
+    expected = [[400, 0, 0], [1, 2, -4], [0.5, 0, 0]]
+    assert_allclose(found, expected, atol=4 / 127 / 2 + 1e-6)
+
+
 def test_missing_vectors_are_a_clear_error():
     with pytest.raises(ValueError, match=r"initialize\.vectors"):
         build("StaticVectors", width=WIDTH).initialize(X=make_docs("owl"))
+
+
+def test_vectors_of_subwords_are_a_clear_error():
+    vocab = Vocab()
+    table = numpy.zeros((50, 3), dtype="f")
+    vocab.vectors = Vectors(data=table, mode="floret", minn=2, maxn=3)
+    with pytest.raises(ValueError, match="not floret"):
+        build("StaticVectors", width=WIDTH).initialize(X=[Doc(vocab, words=["owl"])])
+
+
+def test_last_piece_of_each_token_and_zeros_where_there_is_none():
+    pieces = numpy.arange(12, dtype="f").reshape(4, 3) + 1
+    ragged = Ragged(pieces, numpy.array([0, 2, 1, 0, 0, 1], dtype="i"))
+    vectors, backprop = build("LastPiece").begin_update(ragged)
+    assert [row[0] for row in vectors.tolist()] == [0, 4, 7, 0, 0, 10]
+    d_pieces = backprop(vectors)
+    assert d_pieces.dataXd[:, 0].tolist() == [0, 4, 7, 10]
+    assert d_pieces.lengths is ragged.lengths
+
+
+def test_last_piece_of_white_space_only():
+    ragged = Ragged(numpy.zeros((0, 3), dtype="f"), numpy.zeros(2, dtype="i"))
+    vectors, backprop = build("LastPiece").begin_update(ragged)
+    assert vectors.tolist() == [[0, 0, 0]] * 2
+    assert backprop(vectors).dataXd.shape == (0, 3)
 
 
 def make_constant(value, width=WIDTH):

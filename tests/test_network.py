@@ -260,6 +260,13 @@ def test_character_lstm_joins_the_last_state_of_each_direction():
         assert_close(vector, torch.cat(ends))
 
 
+def test_gradients_of_characters_are_right():
+    module = CharacterLSTM(rows=5, character_width=3, width=4).double()
+    characters, lengths = torch.tensor([1, 4, 2, 0, 3, 3]), torch.tensor([2, 1, 3])
+    weights = list(module.parameters())
+    assert gradcheck(lambda *_: module(characters, lengths), weights)
+
+
 def attend_by_hand(layer, content, position):
     """One layer of one sentence, with content and position written apart."""
     heads, widths = layer.heads, (content.shape[1], position.shape[1])

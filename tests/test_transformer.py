@@ -1,10 +1,12 @@
 import os
 from pathlib import Path
 
+import numpy
 import pytest
 import spacy
 import torch
 from spacy.cli.train import train as spacy_train
+from spacy.training import Example
 from spacy.util import load_config
 from thinc.api import Adam, fix_random_seed
 
@@ -25,7 +27,9 @@ def bert(trees, tmp_path_factory):
     letters = sorted({char for tree in trees for char in tree.lower()} - {" "})
     pieces = [*special, *letters, *(f"##{char}" for char in letters)]
     (folder / "vocab.txt").write_text("\n".join(pieces) + "\n", encoding="utf8")
-    tokenizer = transformers.BertTokenizerFast(vocab_file=str(folder / "vocab.txt"))
+    tokenizer = transformers.BertTokenizerFast(
+        vocab_file=str(folder / "vocab.txt"), model_max_length=128
+    )
     tokenizer.save_pretrained(folder)
     torch.manual_seed(0)
     config = transformers.BertConfig(
@@ -46,7 +50,7 @@ def bert(trees, tmp_path_factory):
 def make_nlp(bert, config):
     """Make a pipeline of the tiny BERT and a parser that listens to it."""
 
-    def make(encoders=True, tag_head=True):
+    def make(encoders=True, tag_head=True, window=64, stride=48):
         fix_random_seed(0)
         nlp = spacy.blank("en")
         model = {
@@ -54,8 +58,8 @@ def make_nlp(bert, config):
             "name": str(bert),
             "get_spans": {
                 "@span_getters": "spacy-transformers.strided_spans.v1",
-                "window": 64,
-                "stride": 48,
+                "window": window,
+                "stride": stride,
             },
             "tokenizer_config": {"use_fast": True},
         }
@@ -63,7 +67,7 @@ def make_nlp(bert, config):
         listener = {
             "@architectures": "spacy-transformers.TransformerListener.v1",
             "grad_factor": 1.0,
-            "pooling": {"@layers": "reduce_mean.v1"},
+            "pooling": {"@architectures": "spacy-pointparse.LastPiece.v1"},
             "upstream": "*",
         }
         parser = {**config["model"], "tok2vec": listener, "tag_head": tag_head}
@@ -155,6 +159,44 @@ def test_transformer_one_by_one_is_all_at_once(learned, make_examples, trees):
 def test_transformer_nothing_to_parse(learned):
     docs = list(learned.pipe(["", "Yes", "\n", ""]))
     assert [doc._.parse_string for doc in docs] == ["", "(UH Yes)", "", ""]
+
+
+@pytest.mark.parametrize("text", ["Run  Run", "Yes\nRun", " Yes", "\n\nYes \n"])
+def test_transformer_takes_white_space(learned, make_examples, text):
+    """Its tokens have no word-pieces."""
+    learned.add_pipe("sentencizer", first=True)
+    doc = learned(text)
+    words = [token.text for token in doc if not token.is_space]
+    assert [tree.leaves() for tree in doc._.parse_trees] == [words]
+    reference = doc.copy()
+    losses = learned.update([Example(learned.make_doc(text), reference)], losses={})
+    assert losses["pointing_parser"] > 0
+
+
+def test_transformer_takes_words_that_its_window_has_no_room_for(learned):
+    learned.add_pipe("sentencizer", first=True)
+    # 30 words of 10 letters, a piece each, for 128 positions.
+    [tree] = learned(" ".join(["otterotter"] * 30))._.parse_trees
+    assert len(tree.leaves()) == 30
+
+
+def test_transformer_gives_each_word_its_last_piece_in_any_window(
+    make_nlp, make_examples
+):
+    nlp = make_nlp(window=8, stride=6)
+    nlp.initialize(lambda: make_examples(nlp))
+    nlp.add_pipe("sentencizer", first=True)
+    doc = nlp("She sold the old boat with a red sail and the otter sleeps twice")
+    pieces = doc._.trf_data
+    states = pieces.model_output.last_hidden_state
+    assert len(states) == 2  # words 0 to 8 and 6 to 14
+    listener = nlp.get_pipe("pointing_parser").model.get_ref("tok2vec")
+    [vectors] = listener.predict([doc])
+    for token, vector in zip(doc, vectors, strict=True):
+        window = min(token.i // 6, 1)
+        letters = sum(len(doc[i]) for i in range(6 * window, token.i + 1))
+        # The first piece of a window is [CLS].
+        numpy.testing.assert_array_equal(vector, states[window, letters])
 
 
 ONE_RATE = {"training.optimizer.learn_rate.initial_rate": 0.005}
