@@ -10,6 +10,7 @@ the like, as distributed. What is missing is listed, and nothing is written then
 """
 
 import sys
+import tempfile
 from pathlib import Path
 
 from spacy_pointparse.convert import convert_treebank
@@ -28,6 +29,8 @@ COUNTS = {
     "Polish": (6_578, 821, 822),
     "Swedish": (5_000, 494, 666),
 }
+# These have a training set of 5,000 sentences only.
+SMALL = {"Hebrew", "Swedish"}
 SECTIONS = {"train": range(2, 22), "dev": [22], "test": [23]}
 
 
@@ -36,10 +39,23 @@ def list_files(treebank: str, folder: Path, split: str) -> list[Path]:
     if treebank == "PTB":
         return [folder / f"{section:02}" for section in SECTIONS[split]]
     gold = folder / f"{treebank.upper()}_SPMRL" / "gold" / "ptb"
-    # The small treebanks have this training set only.
-    small = split == "train" and COUNTS[treebank][0] == 5_000
-    name = "train5k" if small else split
-    return [gold / name / f"{name}.{treebank}.gold.ptb"]
+    name = "train5k" if split == "train" and treebank in SMALL else split
+    # The Swedish files have a small letter.
+    paths = [gold / name / f"{name}.{t}.gold.ptb" for t in (treebank, treebank.lower())]
+    return [next((path for path in paths if path.exists()), paths[0])]
+
+
+def strip_features(path: Path, folder: Path) -> Path:
+    """Copy a file of the SPMRL shared tasks without the features behind its tags: they
+    stand between pairs of number signs and can hold blanks."""
+    copy = folder / path.name
+    with path.open(encoding="utf8") as lines, copy.open("w", encoding="utf8") as kept:
+        for number, line in enumerate(lines, 1):
+            parts = line.split("##")
+            if len(parts) % 2 == 0:
+                sys.exit(f"{path}:{number}: ## that opens or closes no features.")
+            kept.write("".join(parts[::2]))
+    return copy
 
 
 def main(treebank: str, folder: Path, output: Path) -> None:
@@ -51,18 +67,26 @@ def main(treebank: str, folder: Path, output: Path) -> None:
     ]
     if missing:
         sys.exit("Missing of {}:\n{}".format(treebank, "\n".join(missing)))
-    # Hyphens are part of labels in the SPMRL treebanks.
-    options = {} if treebank == "PTB" else {"separators": ""}
+    outputs = {split: output / f"{split}.spacy" for split in SPLITS}
     for split, expected in zip(SPLITS, COUNTS[treebank]):
-        path = output / f"{split}.spacy"
-        found = convert_treebank(files[split], path, **options)
+        found = convert(treebank, files[split], outputs[split])
         if found != expected:
-            path.unlink()
+            for path in outputs.values():
+                path.unlink(missing_ok=True)
             sys.exit(
                 f"{treebank} {split} has {found} sentences, not {expected}: a file is "
                 f"missing or of another release. Looked at:\n"
                 + "\n".join(map(str, files[split]))
             )
+
+
+def convert(treebank: str, files: list[Path], output: Path) -> int:
+    if treebank == "PTB":
+        return convert_treebank(files, output)
+    with tempfile.TemporaryDirectory() as folder:
+        stripped = [strip_features(path, Path(folder)) for path in files]
+        # Hyphens are part of labels in the SPMRL treebanks.
+        return convert_treebank(stripped, output, separators="")
 
 
 if __name__ == "__main__":

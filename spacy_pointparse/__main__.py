@@ -43,6 +43,13 @@ class SettingName(str, Enum):
     spmrl = "spmrl"
 
 
+GoldTags = Annotated[bool, typer.Option(help="Give the gold tags")]
+Tags = Annotated[
+    Path | None, typer.Option(help="File of other tags to give, a tree a line")
+]
+GpuId = Annotated[int, typer.Option(help="GPU, -1 for the CPU")]
+
+
 @contextmanager
 def clear_errors() -> Iterator[None]:
     """Print what is wrong with the input in one line, and exit with status 1."""
@@ -128,17 +135,15 @@ def evaluate_cli(
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="JSON file for the scores")
     ] = None,
-    gold_tags: Annotated[bool, typer.Option(help="Give the gold tags")] = False,
-    tags: Annotated[
-        Path | None, typer.Option(help="File of other tags to give, a tree a line")
-    ] = None,
+    gold_tags: GoldTags = False,
+    tags: Tags = None,
     raw_text: Annotated[
         bool, typer.Option(help="Give nothing but the text: no tokens, no sentences")
     ] = False,
     sentences_per_doc: Annotated[
         int, typer.Option(min=1, help="Sentences of a Doc")
     ] = 1,
-    gpu_id: Annotated[int, typer.Option(help="GPU, -1 for the CPU")] = -1,
+    gpu_id: GpuId = -1,
 ) -> None:
     """Evaluate a trained pipeline on gold tokens and sentences, or on raw text."""
     with clear_errors():
@@ -174,14 +179,15 @@ def calibrate_cli(
     name: Annotated[
         str, typer.Option(help="Name of the component")
     ] = "pointing_parser",
-    gold_tags: Annotated[bool, typer.Option(help="Give the gold tags")] = False,
-    gpu_id: Annotated[int, typer.Option(help="GPU, -1 for the CPU")] = -1,
+    gold_tags: GoldTags = False,
+    tags: Tags = None,
+    gpu_id: GpuId = -1,
 ) -> None:
     """Fit the probabilities of constituents to how often they are right."""
     with clear_errors():
         setup_gpu(gpu_id)
         nlp = spacy.load(model)
-        examples = create_corpus(data, gold_tags=gold_tags)(nlp)
+        examples = create_corpus(data, gold_tags=gold_tags, tags=tags)(nlp)
         calibration = nlp.get_pipe(name).calibrate(examples)
         nlp.to_disk(output)
     typer.echo(f"slope {calibration.slope:.3f}, intercept {calibration.intercept:.3f}")

@@ -37,25 +37,23 @@ def create_corpus(
         pipeline's own tokenizer cuts the raw text.
     gold_sentences (bool): Give the gold sentence starts to the predicted Doc. Without
         gold tokens there are none to give.
-    gold_tags (bool): Give the gold tags to the predicted Doc.
+    gold_tags (bool): Give the gold tags to the predicted Doc, unless others are named.
     tags (Optional[Union[str, Path]]): A file of other tags to give to the predicted
         Doc, such as jackknifed ones: for each tree a line of tags, blanks between.
     limit (int): Number of Docs to read at most, 0 for all.
     on_error (str): "raise" on a broken tree, or "skip" it and warn how many there were.
     RETURNS (Callable[[Language], Iterator[Example]]): The reader.
-    RAISES (ValueError): If tags are asked for without gold tokens, or twice, or from a
-        file while broken trees are skipped; when read, if the file of tags does not fit
-        the trees, with its line.
+    RAISES (ValueError): If tags are asked for without gold tokens, or from a file while
+        broken trees are skipped; when read, if the file of tags does not fit the trees,
+        with its line.
     """
     if (gold_tags or tags) and not gold_tokens:
         raise ValueError("Tags need gold_tokens: they belong to them.")
-    if gold_tags and tags:
-        raise ValueError(f"Set gold_tags or tags ({tags}), not both.")
     if tags and on_error == "skip":
         raise ValueError(
             'A file of tags needs on_error = "raise": to skip shifts them.'
         )
-    attributes = ["TAG"] * gold_tags + ["SENT_START"] * gold_sentences
+    attributes = ["TAG"] * (gold_tags and not tags) + ["SENT_START"] * gold_sentences
 
     def read_examples(nlp: Language) -> Iterator[Example]:
         docs = read_docs(path, nlp.vocab, sentences_per_doc, on_error)

@@ -226,16 +226,18 @@ class Inference(NamedTuple):
             )
 
 
-def drop_repeated(parses: list[Parse]) -> list[Parse]:
-    """Keep the first parse of each tree.
+def rank(parses: list[Parse]) -> list[Parse]:
+    """Keep the best parse of each tree.
 
-    parses (List[Parse]): Parses of one sentence.
-    RETURNS (List[Parse]): Those with a tree of their own, in order.
+    parses (List[Parse]): Parses of one sentence, in the order of what they were decoded
+        from.
+    RETURNS (List[Parse]): Those with a tree of their own, those of the highest
+        log-probability first.
     """
-    first: dict[tuple, Parse] = {}
-    for parse in parses:
-        first.setdefault(tuple(parse.constituents), parse)
-    return list(first.values())
+    best: dict[tuple, Parse] = {}
+    for parse in sorted(parses, key=lambda parse: parse.score, reverse=True):
+        best.setdefault(tuple(parse.constituents), parse)
+    return list(best.values())
 
 
 def judge(example: Example, parses: list[Parse]) -> Iterator[tuple[float, bool]]:
@@ -244,12 +246,12 @@ def judge(example: Example, parses: list[Parse]) -> Iterator[tuple[float, bool]]
     example (Example): The gold trees.
     parses (List[Parse]): The parse of each sentence.
     YIELDS (Tuple[float, bool]): Probability, and whether the gold tree has the
-        constituent. Sentences without a gold tree that fits are left out.
+        constituent. Sentences without a whole gold tree that fits are left out.
     """
     golds = {gold.words[0]: gold for gold in get_gold(example) if gold is not None}
     for parse in parses:
         gold = golds.get(parse.words[0])
-        if gold is None or gold.words != parse.words:
+        if gold is None or gold.partial or gold.words != parse.words:
             continue
         left = Counter(gold.constituents)
         for bracket, probability in zip(parse.constituents, parse.probabilities):

@@ -18,7 +18,7 @@ from thinc.api import Config, Model, Optimizer, set_dropout_rate
 
 from .calibration import Calibration, fit
 from .constituents import UNKNOWN_TAG, install_extensions, set_constituents
-from .inference import Decoding, Inference, Parse, drop_repeated, judge
+from .inference import Decoding, Inference, Parse, judge, rank
 from .loss import compute_loss
 from .pointing import EMPTY, JOINER
 from .targets import Target, count_rows, get_targets, read_labels
@@ -296,7 +296,7 @@ class PointingParser(TrainablePipe):
         [sentences] = self._inference.parse([doc], max(2 * count, self.beam_size))
         return [
             [(parse.score, self._make_tree(doc, parse)) for parse in distinct[:count]]
-            for distinct in map(drop_repeated, sentences)
+            for distinct in map(rank, sentences)
         ]
 
     def _make_tree(self, doc: Doc, parse: Parse) -> Tree:
@@ -409,6 +409,15 @@ class PointingParser(TrainablePipe):
             self.finish_update(sgd)
         losses[self.name] += loss
         return losses
+
+    def finish_update(self, sgd: Optimizer) -> None:
+        """Update the weights. The probabilities that they will give are not those that
+        `calibrate` has seen, so its fit is dropped.
+
+        sgd (Optimizer): The optimizer.
+        """
+        super().finish_update(sgd)
+        self.cfg.pop("calibration", None)
 
     def get_loss(self, examples: Iterable[Example], scores: Any) -> tuple[float, Any]:
         """Find the loss and its gradient: the sum of the cross entropies of the

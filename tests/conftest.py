@@ -1,5 +1,6 @@
 """What several test files share: a tiny parser, a handful of trees, the GPU marker."""
 
+import os
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
@@ -21,6 +22,9 @@ from spacy_pointparse.trees import clean_tree, parse_trees
 settings.register_profile("patient", deadline=None)
 settings.load_profile("patient")
 torch.set_num_threads(1)
+
+# Nothing is fetched: the transformer of the tests is made here.
+os.environ["HF_HUB_OFFLINE"] = "1"
 
 TINY_CONFIG = """
 [model]
@@ -187,3 +191,31 @@ def trained_path(train: Callable, tmp_path_factory: pytest.TempPathFactory) -> P
 def trained(trained_path: Path) -> Language:
     """A tiny parser that knows the trees by heart."""
     return spacy.load(trained_path)
+
+
+@pytest.fixture(scope="session")
+def bert(trees: list[str], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a tiny BERT of random weights whose vocabulary is letters."""
+    transformers = pytest.importorskip("transformers")
+    folder = tmp_path_factory.mktemp("bert")
+    special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+    letters = sorted({char for tree in trees for char in tree.lower()} - {" "})
+    pieces = [*special, *letters, *(f"##{char}" for char in letters)]
+    (folder / "vocab.txt").write_text("\n".join(pieces) + "\n", encoding="utf8")
+    tokenizer = transformers.BertTokenizerFast(
+        vocab_file=str(folder / "vocab.txt"), model_max_length=128
+    )
+    tokenizer.save_pretrained(folder)
+    torch.manual_seed(0)
+    config = transformers.BertConfig(
+        vocab_size=len(pieces),
+        hidden_size=16,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        intermediate_size=32,
+        max_position_embeddings=128,
+        hidden_dropout_prob=0.0,
+        attention_probs_dropout_prob=0.0,
+    )
+    transformers.BertModel(config).save_pretrained(folder)
+    return folder

@@ -17,6 +17,17 @@ CONFIGS = Path(__file__).parents[1] / "configs"
 WHOLE = ["cpu", "gpu", "gold_tags", "vectors"]
 PAPER = ["paper", "paper_lstm", "paper_transformer"]
 MODEL = "components.pointing_parser.model"
+ENCODERS = {
+    "paper": {
+        "@architectures": "spacy-pointparse.SelfAttention.v1",
+        "depth": 8,
+        "heads": 8,
+        "key_width": 64,
+        "feedforward_width": 2048,
+    },
+    "paper_lstm": {"@architectures": "spacy-pointparse.BiLSTM.v1"},
+}
+ENCODERS["paper_transformer"] = {**ENCODERS["paper"], "depth": 2}
 # The paper's model, as small as a test needs it.
 SMALL = {
     f"{MODEL}.width": 32,
@@ -147,13 +158,26 @@ def test_config_of_the_paper_follows_it(name):
     parser = config["components"]["pointing_parser"]
     assert (parser["decode_from"], parser["decoder"]) == ("probabilities", "greedy")
     model = parser["model"]
-    assert (model["pointing_width"], model["label_width"]) == (1024, 250)
+    widths = [model[f"{head}_width"] for head in ("pointing", "singleton", "label")]
+    assert widths == [1024, 1024, 250]
+    assert model["pointing"] == "query_key"
     assert model["labels_from"] == "word"
+    assert model["tag_head"] is False and model["lower_encoder"] is None
+    encoder = dict(model["upper_encoder"])
+    assert encoder == {**encoder, **ENCODERS[name]}
     embeddings = model["tok2vec"]["*"]
+    assert embeddings["words"]["attrs"] == ["NORM", "TAG"]
+    if "characters" in embeddings:
+        assert embeddings["characters"]["character_width"] == 64
     assert {
         embedding.get("width", model["width"]) for embedding in embeddings.values()
     } == {model["width"]}
     training = config["training"]
+    adam = training["optimizer"]
+    assert [adam[key] for key in ("beta1", "beta2", "eps")] == [0.9, 0.98, 1e-9]
+    chosen_by = {key for key, weight in training["score_weights"].items() if weight}
+    assert chosen_by == {"spans_constituents_f"}
+    assert all(config["corpora"][split]["gold_tags"] for split in ("train", "dev"))
     transformer = name == "paper_transformer"
     assert training["batcher"]["size"] == (16 if transformer else 100)
     schedule = registry.resolve({"rate": training["optimizer"]["learn_rate"]})["rate"]

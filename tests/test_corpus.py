@@ -130,8 +130,6 @@ def test_corpus_gold_tags_need_gold_tokens(write):
     for options in ({"gold_tags": True}, {"tags": "tags.txt"}):
         with pytest.raises(ValueError, match="Tags need gold_tokens"):
             create_corpus(write(*LINES), gold_tokens=False, **options)
-    with pytest.raises(ValueError, match="not both"):
-        create_corpus(write(*LINES), gold_tags=True, tags="tags.txt")
     with pytest.raises(ValueError, match="to skip shifts them"):
         create_corpus(write(*LINES), tags="tags.txt", on_error="skip")
 
@@ -153,12 +151,13 @@ def test_corpus_of_partial_trees_says_so(write, nlp, tmp_path, sentences_per_doc
 TAGS = ["A B C D", "E F G H I J", "K L", ""]
 
 
+@pytest.mark.parametrize("gold_tags", [True, False])
 @pytest.mark.parametrize("sentences_per_doc", [1, 2, 5])
 def test_corpus_gives_tags_of_a_file_to_the_predicted_doc(
-    write, nlp, sentences_per_doc
+    write, nlp, sentences_per_doc, gold_tags
 ):
-    tags = write(*TAGS, name="tags.txt")
-    corpus = create_corpus(write(*LINES), sentences_per_doc, tags=tags)
+    options = {"tags": write(*TAGS, name="tags.txt"), "gold_tags": gold_tags}
+    corpus = create_corpus(write(*LINES), sentences_per_doc, **options)
     examples = list(corpus(nlp))
     given = [token.tag_ for example in examples for token in example.predicted]
     assert "".join(given) == "ABCDEFGHIJKL"

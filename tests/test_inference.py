@@ -6,6 +6,7 @@ import spacy
 from nltk import Tree
 from numpy.testing import assert_allclose
 from spacy.tokens import Doc, DocBin
+from thinc.api import Adam
 
 from spacy_pointparse import inference
 from spacy_pointparse.constituents import KEY
@@ -109,6 +110,23 @@ def test_best_trees_begin_with_the_parse(known, make_examples):
         assert len(ranked) == (3 if len(words) > 3 else 1 + (len(words) > 2))
         [best] = known(example.predicted)._.parse_trees
         assert ranked[0][1] in (best, Tree("TOP", [best]))
+
+
+def test_best_trees_are_ranked_by_log_probability_however_decoded(
+    make_nlp, train, make_examples
+):
+    nlp = make_nlp(decode_from="probabilities")
+    train(nlp, steps=8)
+    parser = nlp.get_pipe("pointing_parser")
+    doc = make_examples(nlp)[1].predicted
+    [ranked] = parser.find_best(doc, 10)
+    scores = [score for score, _ in ranked]
+    assert scores == sorted(scores, reverse=True)
+    # The beam had them in another order.
+    [[found]] = parser._inference.parse([doc], 20)
+    assert [parse.score for parse in found] != sorted(
+        (parse.score for parse in found), reverse=True
+    )
 
 
 def test_scores_of_trees_are_probabilities(known, make_examples):
@@ -241,3 +259,23 @@ def test_calibration_lowers_the_trust_in_wrong_constituents(
     assert_allclose(
         parse(reloaded, make_examples(reloaded))[0][0:2]._.probability, after, rtol=1e-5
     )
+
+
+def test_calibration_ends_with_the_weights_it_was_for(trained, make_examples):
+    parser = trained.get_pipe("pointing_parser")
+    wrong = ["(S (NP (DT The)) (VP (NN otter) (VBZ sleeps)) (. .))"]
+    examples = make_examples(trained)[:1] + make_examples(trained, wrong)
+    fitted = parser.calibrate(examples)
+    parser.update(examples)
+    assert parser.calibration == fitted
+    parser.update(examples, sgd=Adam(0.001))
+    assert parser.calibration == (1, 0)
+
+
+def test_partial_trees_do_not_judge(trained, make_examples):
+    examples = make_examples(trained)
+    parser = trained.get_pipe("pointing_parser")
+    assert len(parser.judge(examples)[0])
+    for example in examples:
+        example.reference.spans[KEY].attrs["partial"] = True
+    assert not len(parser.judge(examples)[0])

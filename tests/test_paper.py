@@ -17,8 +17,8 @@ from spacy_pointparse.constituents import KEY
 ROOT = Path(__file__).parents[1]
 SCRIPT = ROOT / "benchmarks" / "paper_data.py"
 SENTENCE = "( (S (NP-SBJ (NNS Owls)) (VP (VBP hoot))) )"
-HYPHENS = "( (S-MAIN (NP (N buma-ya)) (V-PST halka)) )"
-HEBREW = {"train5k": 5000, "dev": 500, "test": 716}
+HYPHENS = "( (S-MAIN (NP (N##lem=buma ya|num=sg## buma-ya)) (V-PST##t=1## halka)) )"
+HEBREW = {"train5k": 3, "dev": 2, "test": 1}
 STEPS = {"vars.paper_steps": 1, "vars.paper_eval_frequency": 1}
 
 
@@ -43,7 +43,7 @@ def ptb(tmp_path):
 
 @pytest.fixture(scope="module")
 def spmrl(tmp_path_factory):
-    """Of the SPMRL shared tasks, a Hebrew of as many sentences as the real one."""
+    """Of the SPMRL shared tasks, a Hebrew of a few sentences."""
     folder = tmp_path_factory.mktemp("spmrl")
     for split, count in HEBREW.items():
         path = folder / "HEBREW_SPMRL/gold/ptb" / split / f"{split}.Hebrew.gold.ptb"
@@ -97,36 +97,120 @@ def test_paper_refuses_a_treebank_that_is_not_whole(ptb, tmp_path):
     assert list((tmp_path / "out").iterdir()) == []
 
 
+def test_paper_strips_features_and_finds_small_letters(script, tmp_path, monkeypatch):
+    monkeypatch.setattr(script, "SPLITS", ("dev", "test"))
+    monkeypatch.setitem(script.COUNTS, "Swedish", (1, 1))
+    for split in ("dev", "test"):
+        path = tmp_path / "SWEDISH_SPMRL/gold/ptb" / split
+        path.mkdir(parents=True)
+        (path / f"{split}.swedish.gold.ptb").write_text(HYPHENS + "\n", "utf8")
+    script.main("Swedish", tmp_path, tmp_path / "out")
+    [doc] = read_docs(tmp_path / "out" / "dev.spacy")
+    assert [(token.text, token.tag_) for token in doc] == [
+        ("buma-ya", "N"),
+        ("halka", "V-PST"),
+    ]
+
+
+def test_paper_names_the_line_of_broken_features(script, tmp_path):
+    path = tmp_path / "gold" / "dev.ptb"
+    path.parent.mkdir()
+    path.write_text(f"{HYPHENS}\n{HYPHENS.replace('sg##', 'sg')}\n", "utf8")
+    with pytest.raises(SystemExit, match=r"dev\.ptb:2: ##"):
+        script.strip_features(path, tmp_path)
+
+
 def test_paper_refuses_other_treebanks(tmp_path):
     result = run_script("Latin", tmp_path, tmp_path / "out")
     assert result.returncode == 1
     assert "Basque" in result.stderr
 
 
-def test_project_runs_the_paper_from_treebank_to_table(spmrl, tmp_path, capfd):
+@pytest.fixture
+def project(tmp_path):
+    """A copy of the project whose models of the paper are small, as are the treebanks
+    that it expects."""
     for folder in ("configs", "benchmarks"):
         shutil.copytree(ROOT / folder, tmp_path / folder)
     shutil.copy(ROOT / "project.yml", tmp_path)
-    config = load_config(tmp_path / "configs" / "paper.cfg")
-    model = config["components"]["pointing_parser"]["model"]
-    model.update(width=16, pointing_width=16, singleton_width=16)
-    model["upper_encoder"].update(width=16, depth=1, key_width=4, feedforward_width=16)
-    config.to_disk(tmp_path / "configs" / "paper.cfg")
+    for path in (tmp_path / "configs").glob("paper*.cfg"):
+        config = load_config(path)
+        model = config["components"]["pointing_parser"]["model"]
+        model.update(width=16, pointing_width=16, singleton_width=16)
+        encoder = model["upper_encoder"]
+        encoder.update(width=16, depth=1)
+        if "key_width" in encoder:
+            encoder.update(key_width=4, feedforward_width=16)
+        config.to_disk(path)
+    script = tmp_path / "benchmarks" / "paper_data.py"
+    code = script.read_text(encoding="utf8")
+    code = code.replace("39_832, 1_700, 2_416", "20, 1, 1")
+    code = code.replace("5_000, 500, 716", "3, 2, 1")
+    script.write_text(code, encoding="utf8")
+    return tmp_path
+
+
+def read_table(output, row):
+    """The figures of both rows of the table of a workflow."""
+    table = output.split(f"| {row} |")[1]
+    rows = table.strip().splitlines()[2:]
+    return [[cell.strip() for cell in row.strip("|").split("|")] for row in rows]
+
+
+@pytest.mark.parametrize(
+    "workflow, row, printed",
+    [
+        ("paper", "PTB", ["92.81", "92.75", "92.78", "130.2", "-"]),
+        ("paper-lstm", "PTB with an LSTM", ["-", "-", "92.26", "-", "-"]),
+        ("paper-transformer", "PTB with {bert}", ["-"] * 5),
+    ],
+)
+def test_project_runs_the_paper_on_the_penn_treebank(
+    project, ptb, bert, capfd, workflow, row, printed
+):
+    if "transformer" in workflow:
+        pytest.importorskip("spacy_transformers")
+    tags = project / "tags.txt"
+    tags.write_text("NNS NNS\n", encoding="utf8")
+    settings = {
+        "vars.ptb": str(ptb),
+        "vars.bert": str(bert),
+        "vars.bert_width": 16,
+        "vars.train_options": f"--corpora.dev.tags {tags}",
+        "vars.test_tags": str(tags),
+        **STEPS,
+    }
+    project_run(project, workflow, overrides=settings)
+    ours, theirs = read_table(capfd.readouterr().out, row.format(bert=bert))
+    assert ours[0] == f"ours, tags of {tags}"
+    assert all(float(figure) >= 0 for figure in ours[1:])
+    assert theirs == ["the paper", *printed]
+    nlp = spacy.load(project / "training" / workflow / "model-best")
+    assert nlp.config["corpora"]["dev"]["tags"] == str(tags)
+    assert ("transformer" in nlp.pipe_names) == ("transformer" in workflow)
+
+
+@pytest.mark.parametrize("workflow", ["spmrl", "spmrl-transformer"])
+def test_project_runs_the_paper_on_the_shared_tasks(
+    project, spmrl, bert, capfd, workflow
+):
+    if "transformer" in workflow:
+        pytest.importorskip("spacy_transformers")
     settings = {
         "vars.spmrl": str(spmrl),
         "vars.spmrl_language": "Hebrew",
         "vars.spmrl_lang": "he",
+        "vars.multilingual_bert": str(bert),
+        "vars.multilingual_bert_width": 16,
         **STEPS,
     }
-    project_run(tmp_path, "spmrl", overrides=settings)
-    table = capfd.readouterr().out.split("| Hebrew |")[1]
-    ours, printed = table.strip().splitlines()[2:]
-    assert printed == "| the paper | - | - | 90.63 | - | - |"
-    name, *figures = (cell.strip() for cell in ours.strip("|").split("|"))
-    assert name == "ours"
-    assert len(figures) == 5
-    assert all(float(figure) >= 0 for figure in figures)
-    nlp = spacy.load(tmp_path / "training" / "spmrl" / "model-best")
+    project_run(project, workflow, overrides=settings)
+    row = "Hebrew" if workflow == "spmrl" else f"Hebrew with {bert}"
+    ours, theirs = read_table(capfd.readouterr().out, row)
+    assert theirs[3] == ("90.63" if workflow == "spmrl" else "-")
+    assert ours[0] == "ours, gold tags"
+    assert all(float(figure) >= 0 for figure in ours[1:])
+    nlp = spacy.load(project / "training" / workflow / "model-best")
     assert nlp.lang == "he"
     # The setting of the shared tasks, and labels with their hyphens.
     assert nlp.config["components"]["pointing_parser"]["scorer"]["setting"] == "spmrl"

@@ -1,49 +1,17 @@
-import os
 from pathlib import Path
 
 import numpy
 import pytest
 import spacy
-import torch
 from spacy.cli.train import train as spacy_train
 from spacy.training import Example
 from spacy.util import load_config
 from thinc.api import Adam, fix_random_seed
 
-# The model is made here: nothing is fetched.
-os.environ["HF_HUB_OFFLINE"] = "1"
 pytest.importorskip("spacy_transformers")
 
 WIDTH = 16
 MODEL = "components.pointing_parser.model"
-
-
-@pytest.fixture(scope="module")
-def bert(trees, tmp_path_factory):
-    """The folder of a tiny BERT of random weights whose vocabulary is letters."""
-    transformers = pytest.importorskip("transformers")
-    folder = tmp_path_factory.mktemp("bert")
-    special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
-    letters = sorted({char for tree in trees for char in tree.lower()} - {" "})
-    pieces = [*special, *letters, *(f"##{char}" for char in letters)]
-    (folder / "vocab.txt").write_text("\n".join(pieces) + "\n", encoding="utf8")
-    tokenizer = transformers.BertTokenizerFast(
-        vocab_file=str(folder / "vocab.txt"), model_max_length=128
-    )
-    tokenizer.save_pretrained(folder)
-    torch.manual_seed(0)
-    config = transformers.BertConfig(
-        vocab_size=len(pieces),
-        hidden_size=WIDTH,
-        num_hidden_layers=2,
-        num_attention_heads=2,
-        intermediate_size=32,
-        max_position_embeddings=128,
-        hidden_dropout_prob=0.0,
-        attention_probs_dropout_prob=0.0,
-    )
-    transformers.BertModel(config).save_pretrained(folder)
-    return folder
 
 
 @pytest.fixture
