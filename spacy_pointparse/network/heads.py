@@ -63,7 +63,8 @@ class Pointer(MixedPrecision):
 
 
 class LabelFeatures(MixedPrecision):
-    """Features from which the labels of spans and of single words are read off.
+    """Features from which the labels of spans and of single words are read off. The
+    paper's second layer of these is linear: here it is one with that of the labels.
 
     input_width (int): Width of the encoded words.
     width (int): Width of the features.
