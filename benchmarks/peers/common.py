@@ -3,7 +3,9 @@ this package."""
 
 import argparse
 import json
-from collections.abc import Iterable
+import resource
+import time
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 
@@ -25,3 +27,16 @@ def write_trees(output: Path, split: str, trees: Iterable[str]) -> None:
     """Write predicted trees, each on a line of its own."""
     lines = [" ".join(tree.split()) + "\n" for tree in trees]
     (output / f"{split}.mrg").write_text("".join(lines), encoding="utf8")
+
+
+def print_times(parse: Callable[[], object], runs: int) -> None:
+    """Print the seconds that each run of a parser took, after one that does not count,
+    and the most memory of the process, in MiB."""
+    parse()
+    seconds = []
+    for _ in range(runs):
+        start = time.perf_counter()
+        parse()
+        seconds.append(time.perf_counter() - start)
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+    print(json.dumps({"seconds": seconds, "memory": memory}))

@@ -162,6 +162,8 @@ def main(arguments: argparse.Namespace) -> None:
     learning = LEARNING_PRETRAINED if transformer else LEARNING_SCRATCH
     seconds = train(model, sentences, arguments.seconds, learning)
     write_seconds(output, seconds)
+    state = {"config": model.config, "state_dict": model.state_dict()}
+    torch.save(state, output / "model.pt")
     for split in ("dev", "test"):
         sentences = read_sentences(data / f"{split}.mrg", gold=False)
         trees = model.parse(sentences, subbatch_max_tokens=1500)

@@ -125,15 +125,20 @@ def main(arguments: argparse.Namespace) -> None:
             ]
         )
     write_seconds(output, time.time() - start)
-    parse(output, vectors)
+    parse(output)
 
 
-def parse(output: Path, vectors: Path) -> None:
-    settings = {"wordvec_pretrain_file": str(vectors)}
+def load(output: Path) -> Trainer:
+    settings = {"wordvec_pretrain_file": str(output / "vectors.pt")}
     trainer = Trainer.load(
         str(output / "model.pt"), settings, foundation_cache=FoundationCache()
     )
     trainer.model.eval()
+    return trainer
+
+
+def parse(output: Path) -> None:
+    trainer = load(output)
     for split in ("dev", "test"):
         gold = read_treebank(str(output / f"{split}.gold"))
         model = trainer.model
