@@ -1,6 +1,7 @@
 """The fence between thinc and torch."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from thinc.api import (
@@ -24,6 +25,25 @@ class _Shim(PyTorchShim):
         # before, back to the first step.
         for weight in self._model.parameters():
             weight.data = weight.data.clone()
+
+    @contextmanager
+    def use_params(self, params: dict[Any, Any]) -> Iterator[None]:
+        """Use other weights for a while, as averaged ones. thinc looks for them under
+        names that its optimizer does not give."""
+        names = {name for name, _ in self._model.named_parameters()}
+        others = {
+            name: xp2torch(params[self.id, name], device=self.device)
+            for name in names
+            if (self.id, name) in params
+        }
+        kept = {
+            name: weight.clone() for name, weight in self._model.state_dict().items()
+        }
+        self._model.load_state_dict({**kept, **others})
+        try:
+            yield
+        finally:
+            self._model.load_state_dict(kept)
 
 
 def wrap_torch(module: Any) -> Model:
