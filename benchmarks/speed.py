@@ -89,7 +89,9 @@ def time_parser(
 ) -> dict[str, float]:
     """Sentences a second (median) and the most memory of a parser, and what loading it
     took if it is a pipeline."""
-    settings = [str(setting) for setting in (data, batch, threads, RUNS)]
+    # One sentence at a time takes some parsers minutes.
+    runs = RUNS if batch > 1 else 1
+    settings = [str(setting) for setting in (data, batch, threads, runs)]
     if parser.peer:
         python = folder / f"env-{parser.peer}" / "bin" / "python"
         script = HERE / "peers" / f"speed_{parser.peer}.py"
