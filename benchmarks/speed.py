@@ -35,6 +35,7 @@ from thinc.api import Model
 
 from spacy_pointparse.corpus import read_docs
 from spacy_pointparse.inference import Decoding
+from spacy_pointparse.pointing_parser import PointingParser
 
 HERE = Path(__file__).parent
 RUNS = 3
@@ -87,8 +88,7 @@ def list_parsers(folder: Path) -> dict[str, Parser]:
 def time_parser(
     parser: Parser, data: Path, folder: Path, batch: int, threads: int
 ) -> dict[str, float]:
-    """Sentences a second (median) and the most memory of a parser, and what loading it
-    took if it is a pipeline."""
+    """Sentences a second (median) and the most memory, in MiB, of a parser."""
     # One sentence at a time takes some parsers minutes.
     runs = RUNS if batch > 1 else 1
     settings = [str(setting) for setting in (data, batch, threads, runs)]
@@ -138,7 +138,7 @@ def copy_tokens(doc: Doc) -> Doc:
 
 
 @contextmanager
-def watch(spent: dict[str, float], parser: Language) -> Iterator[None]:
+def watch(spent: dict[str, float], parser: PointingParser) -> Iterator[None]:
     """Note the seconds that the steps of the parser take."""
     model = parser.model
     names = ("tok2vec", "sentences", "encoder", "pointer", "labeller")
@@ -236,7 +236,7 @@ def main(folder: Path) -> None:
     for title, parser in parsers.items():
         print_row(title, parser, data, folder, words)
     for parser in parsers.values():
-        if "pointparse" in parser.model or "model-best" in parser.model:
+        if not (parser.peer or parser.mixed or parser.model in SMALL_ENGLISH):
             print_shares(parser.model, data)
     for name in ("en_pointparse_sm", *SMALL_ENGLISH[:1]):
         print(f"{name} loads in {time_load(name):.2f} s")

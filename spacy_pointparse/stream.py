@@ -9,7 +9,7 @@ from spacy.util import minibatch
 
 def parse_texts(nlp: Language, texts: Iterable[str]) -> Iterator[Doc | Exception]:
     """Parse a stream of texts in batches of `nlp.batch_size`. While a batch is parsed,
-    the error handler of the pipeline is replaced.
+    the error handlers of the pipeline are replaced.
 
     nlp (Language): The pipeline.
     texts (Iterable[str]): The texts.
@@ -35,11 +35,18 @@ def _parse_batch(nlp: Language, texts: list[str]) -> list[Doc | Exception]:
         for doc in failed:
             found[doc._context] = error
 
-    handler = nlp.default_error_handler
+    default = nlp.default_error_handler
+    own = [
+        (pipe, pipe.get_error_handler())
+        for _, pipe in nlp.pipeline
+        if hasattr(pipe, "get_error_handler")
+    ]
     nlp.set_error_handler(keep)
     try:
         for doc, i in nlp.pipe(docs, as_tuples=True):
             found[i] = doc
     finally:
-        nlp.set_error_handler(handler)
+        nlp.set_error_handler(default)
+        for pipe, handler in own:
+            pipe.set_error_handler(handler)
     return found

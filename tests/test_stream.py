@@ -44,6 +44,16 @@ def test_error_handler_of_the_pipeline_is_back_afterwards(trained):
         list(trained.pipe(["Run"]))
 
 
+def test_error_handlers_of_components_are_back_afterwards(trained):
+    def handle(name, pipe, docs, error):
+        pass
+
+    parser = trained.get_pipe("pointing_parser")
+    parser.set_error_handler(handle)
+    list(parse_texts(trained, ["Yes"]))
+    assert parser.get_error_handler() is handle
+
+
 def test_text_that_a_component_drops_is_named():
     @Language.component("drop_all")
     def drop_all(doc):

@@ -3,8 +3,7 @@
     python speed_benepar.py FOLDER DATA BATCH THREADS RUNS
 
 `speed.py` calls this in benepar's environment; FOLDER is what `train_benepar.py` wrote.
-benepar takes batches by word-pieces or characters' words: those of so many sentences
-of 25.
+benepar takes batches by words, or word-pieces: those of so many sentences of 25.
 """
 
 import sys
