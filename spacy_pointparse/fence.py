@@ -4,9 +4,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import torch
 from thinc.api import (
     ArgsKwargs,
     Model,
+    NumpyOps,
     Optimizer,
     PyTorchShim,
     PyTorchWrapper_v2,
@@ -14,6 +16,36 @@ from thinc.api import (
     xp2torch,
 )
 from thinc.types import Floats2d, Ints1d
+
+
+class TorchOps(NumpyOps):
+    """Operations on a CPU that leave matrices to torch: numpy and blis have threads of
+    their own, which keep the cores busy that torch's wait for."""
+
+    def gemm(
+        self,
+        x: Floats2d,
+        y: Floats2d,
+        *,
+        out: Floats2d | None = None,
+        trans1: bool = False,
+        trans2: bool = False,
+    ) -> Floats2d:
+        """Multiply two matrices, each transposed first if asked.
+
+        x (Floats2d): The left one.
+        y (Floats2d): The right one.
+        out (Optional[Floats2d]): Where to write the product, if not into a new array.
+        trans1 (bool): Transpose the left one.
+        trans2 (bool): Transpose the right one.
+        RETURNS (Floats2d): The product.
+        """
+        left = torch.from_numpy(x.T if trans1 else x)
+        right = torch.from_numpy(y.T if trans2 else y)
+        if out is None:
+            return (left @ right).numpy()
+        torch.matmul(left, right, out=torch.from_numpy(out))
+        return out
 
 
 class _Shim(PyTorchShim):

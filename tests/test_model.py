@@ -14,6 +14,7 @@ from spacy.util import registry
 from spacy.vocab import Vocab
 from thinc.api import SGD, Ragged, fix_random_seed, set_dropout_rate
 
+from spacy_pointparse.fence import TorchOps
 from spacy_pointparse.pointing_parser import DEFAULT_MODEL
 
 SHORT = [["Birds", "sing"], ["Rain"]]
@@ -165,10 +166,24 @@ def test_widths_that_do_not_fit(options, problem):
         build_tiny(**options)
 
 
-def test_every_layer_multiplies_by_numpy():
+def test_torch_multiplies_the_matrices_of_every_layer():
     layers = list(build_tiny().walk())
     assert len(layers) > 10
-    assert not any(layer.ops.use_blis for layer in layers)
+    assert all(isinstance(layer.ops, TorchOps) for layer in layers)
+
+
+@pytest.mark.parametrize("trans1", [False, True])
+@pytest.mark.parametrize("trans2", [False, True])
+def test_products_of_torch_are_those_of_numpy(trans1, trans2):
+    random = numpy.random.default_rng(0)
+    x = random.normal(size=(4, 3) if trans1 else (3, 4)).astype("float32")
+    y = random.normal(size=(2, 4) if trans2 else (4, 2)).astype("float32")
+    expected = (x.T if trans1 else x) @ (y.T if trans2 else y)
+    out = numpy.zeros((3, 2), dtype="float32")
+    for given in (None, out):
+        found = TorchOps().gemm(x, y, out=given, trans1=trans1, trans2=trans2)
+        numpy.testing.assert_allclose(found, expected, rtol=1e-5)
+    assert found is out
 
 
 def test_mixed_precision_reaches_encoders_and_heads():
