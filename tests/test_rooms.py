@@ -32,6 +32,7 @@ ROOMS = [
     "scorer",
     "glossary",
     "drawing",
+    "export",
     "corpus",
     "pointing_parser",
     "callbacks",
