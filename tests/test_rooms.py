@@ -40,6 +40,7 @@ ROOMS = [
     "convert",
     "stream",
     "spark",
+    "show",
     "__main__",
 ]
 # All that these know of the world outside Python.
