@@ -16,6 +16,7 @@ from spacy.cli._util import setup_gpu
 from .convert import convert_treebank
 from .corpus import create_corpus
 from .evalb import evaluate_files
+from .show import show
 from .trees import SEPARATORS
 
 RENAME = re.compile(r"[^=()\s]+=[^=()\s]+")
@@ -55,7 +56,9 @@ def clear_errors() -> Iterator[None]:
     """Print what is wrong with the input in one line, and exit with status 1."""
     try:
         yield
-    except (OSError, ValueError) as error:
+    except BrokenPipeError:  # typer's to handle: whoever reads has seen enough
+        raise
+    except (ImportError, OSError, ValueError) as error:
         typer.secho(f"Error: {error}", fg="red", err=True)
         raise typer.Exit(1) from None
 
@@ -191,6 +194,9 @@ def calibrate_cli(
         calibration = nlp.get_pipe(name).calibrate(examples)
         nlp.to_disk(output)
     typer.echo(f"slope {calibration.slope:.3f}, intercept {calibration.intercept:.3f}")
+
+
+app.command("show")(clear_errors()(show))
 
 
 def _list_scores(scores: dict) -> Iterator[tuple[str, str]]:

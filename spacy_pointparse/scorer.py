@@ -6,7 +6,7 @@ differ, and the gold tags decide for both sides what is punctuation.
 
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import accumulate
 from typing import Any, NamedTuple
@@ -80,6 +80,24 @@ def constituents_score(
     return scores if results else dict.fromkeys(scores)
 
 
+def find_errors(
+    example: Example, *, setting: str = "collins"
+) -> tuple[list[int], list[int]]:
+    """Find what `constituents_score` counts against a parse.
+
+    example (Example): The predicted and the gold Doc.
+    setting (str): "collins", "nk" or "spmrl".
+    RETURNS (tuple[list[int], list[int]]): Which constituents of the predicted Doc are
+        wrong and which of the gold Doc are missed, as numbers in their span groups.
+    RAISES (ValueError): If the texts differ by more than white space.
+    """
+    rules = get_setting(setting)
+    gold, pred, places = _read_texts(example, rules)
+    golds = list(_list_counted(example.reference, gold, places, rules))
+    preds = list(_list_counted(example.predicted, pred, places, rules))
+    return list(_find_unmatched(preds, golds)), list(_find_unmatched(golds, preds))
+
+
 def _divide(part: int, whole: int) -> float | None:
     return part / whole if whole else None
 
@@ -109,15 +127,21 @@ def _read_text(doc: Doc) -> _Text:
     return _Text(words, tags, list(accumulate(map(len, words), initial=0)))
 
 
-def _count_example(
-    example: Example, setting: Setting
-) -> tuple[dict[str, PRFScore], dict[str, int]]:
+def _read_texts(example: Example, setting: Setting) -> tuple[_Text, _Text, list[int]]:
+    """The gold and the predicted text, and how many characters that are kept lie before
+    each of theirs."""
     gold, pred = _read_text(example.reference), _read_text(example.predicted)
     if "".join(gold.words) != "".join(pred.words):
         raise ValueError(Errors.E949.format(x=pred.words[:10], y=gold.words[:10]))
     kept = [tag not in setting.deleted for tag in gold.tags]
     by_character = (keep for keep, word in zip(kept, gold.words) for _ in word)
-    places = list(accumulate(by_character, initial=0))
+    return gold, pred, list(accumulate(by_character, initial=0))
+
+
+def _count_example(
+    example: Example, setting: Setting
+) -> tuple[dict[str, PRFScore], dict[str, int]]:
+    gold, pred, places = _read_texts(example, setting)
     golds = select_brackets(_get_brackets(example.reference, gold, places), setting)
     preds = select_brackets(_get_brackets(example.predicted, pred, places), setting)
     sents = get_sentences(example.reference)
@@ -138,6 +162,28 @@ def _get_brackets(doc: Doc, text: _Text, places: Sequence[int]) -> list[Constitu
     spans = doc.spans.get(KEY, ())
     constituents = ((span.start, span.end, span.label_) for span in spans)
     return move_brackets(constituents, [places[place] for place in text.places])
+
+
+def _list_counted(
+    doc: Doc, text: _Text, places: Sequence[int], setting: Setting
+) -> Iterator[tuple[int, Constituent]]:
+    """The constituents that count, with their numbers in the span group."""
+    ends = [places[place] for place in text.places]
+    for i, span in enumerate(doc.spans.get(KEY, ())):
+        moved = move_brackets([(span.start, span.end, span.label_)], ends)
+        yield from ((i, bracket) for bracket in select_brackets(moved, setting))
+
+
+def _find_unmatched(
+    brackets: Iterable[tuple[int, Constituent]],
+    others: Iterable[tuple[int, Constituent]],
+) -> Iterator[int]:
+    left = Counter(bracket for _, bracket in others)
+    for i, bracket in brackets:
+        if left[bracket]:
+            left[bracket] -= 1
+        else:
+            yield i
 
 
 def _count_tags(

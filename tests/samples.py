@@ -1,6 +1,10 @@
 """What several tests share: lines of a treebank, their trees once cleaned, and what is
 to be said of pointings."""
 
+import re
+from contextlib import redirect_stdout
+from io import StringIO
+
 LINES = [
     "(TOP (S (NP-SBJ (DT The) (NNS looms)) (VP (VBP hum)) (. .)))",
     "(TOP (S (NP (PRP We)) (VP (VBD left) (NP (-LRB- -LRB-) (NN town) (-RRB- -RRB-))) "
@@ -33,3 +37,22 @@ def assert_is_whole_tree(targets):
     assert length == 1 or (0, length - 1) in spans
     assert all(0 <= first < last < length for first, last in spans)
     assert not [(a, b) for a in spans for b in spans if a[0] < b[0] <= a[1] < b[1]]
+
+
+def run_page(page):
+    """Run the Python of a page, block by block, and check what each prints: a block of
+    text that follows says it."""
+    text = page.read_text(encoding="utf8")
+    blocks = re.findall(r"^```(python|text)\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
+    names = {"__name__": page.name}
+    printed = ""
+    for kind, block in blocks:
+        if kind == "python":
+            assert printed == "", f"{page.name} does not say what is printed"
+            with redirect_stdout(StringIO()) as output:
+                exec(compile(block, page.name, "exec"), names)
+            printed = output.getvalue()
+        else:
+            assert printed == block, f"{page.name} should say:\n{printed}"
+            printed = ""
+    assert printed == "", f"{page.name} does not say what is printed"

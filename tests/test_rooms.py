@@ -30,6 +30,9 @@ ROOMS = [
     "calibration",
     "evalb",
     "scorer",
+    "glossary",
+    "drawing",
+    "export",
     "corpus",
     "pointing_parser",
     "callbacks",
@@ -37,6 +40,7 @@ ROOMS = [
     "convert",
     "stream",
     "spark",
+    "show",
     "__main__",
 ]
 # All that these know of the world outside Python.
@@ -51,6 +55,8 @@ KNOWN = {
     "loss": {"numpy", "thinc"},
     "inference": {"numpy", "spacy", "thinc"},
     "calibration": {"numpy"},
+    "glossary": {"spacy"},
+    "drawing": {"IPython", "nltk", "spacy", "svgling"},
     "callbacks": {"spacy", "thinc"},
     "optimizer": {"thinc"},
 }
@@ -135,8 +141,17 @@ def test_parser_knows_its_architecture_by_name_only():
     assert not list_rooms("pointing_parser") & {"model", "network"}
 
 
-def test_package_imports_no_more_than_the_extensions():
-    assert list_rooms("__init__") == {"constituents"}
+def test_package_imports_no_more_than_it_offers():
+    assert list_rooms("__init__") == {"constituents", "drawing", "glossary"}
+
+
+def test_package_imports_without_what_pictures_need():
+    result = run_python(
+        "import sys\n"
+        "sys.modules['svgling'] = sys.modules['IPython'] = None\n"
+        "from spacy_pointparse import explain, render\n"
+    )
+    assert (result.returncode, result.stderr) == (0, "")
 
 
 @pytest.mark.parametrize("entry_point", ENTRY_POINTS, ids=lambda entry: entry.name)

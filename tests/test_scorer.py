@@ -10,7 +10,11 @@ from test_evalb import make_parses, seeds
 
 from spacy_pointparse.constituents import KEY, set_constituents
 from spacy_pointparse.evalb import SETTINGS, VALID, count_brackets, get_setting
-from spacy_pointparse.scorer import constituents_score, make_constituents_scorer
+from spacy_pointparse.scorer import (
+    constituents_score,
+    find_errors,
+    make_constituents_scorer,
+)
 
 VOCAB = Vocab()
 
@@ -256,3 +260,53 @@ def test_scorer_pickles():
 def test_scorer_unknown_setting():
     with pytest.raises(ValueError, match=r"'colins'.*collins, nk, spmrl"):
         make_constituents_scorer("colins")
+
+
+@given(seed=seeds, setting=st.sampled_from(sorted(SETTINGS)))
+@settings(deadline=None)
+def test_errors_are_what_the_score_counts(seed, setting):
+    gold, pred = make_parses(seed)
+    row = count_brackets(gold, pred, get_setting(setting))
+    example = Example(make_doc(*pred), make_doc(*gold))
+    wrong, missing = find_errors(example, setting=setting)
+    assert len(wrong) == row.test - row.matched
+    assert len(missing) == row.gold - row.matched
+
+
+def list_errors(gold, pred, **kwargs):
+    """The brackets that are wrong, and those that are missed."""
+    wrong, missing = find_errors(Example(pred, gold), **kwargs)
+    spans = [pred.spans[KEY][i] for i in wrong], [gold.spans[KEY][i] for i in missing]
+    return tuple([(s.start, s.end, s.label_) for s in side] for side in spans)
+
+
+def test_errors_are_numbers_in_the_span_groups():
+    pred = make_doc(WORDS, TAGS, [(0, 5, "S"), (0, 2, "NP"), (2, 4, "VP")])
+    gold = make_doc(WORDS, TAGS, GOLD)
+    # The comma after the noun phrase does not count.
+    assert list_errors(gold, pred) == ([(2, 4, "VP")], [(2, 3, "NP"), (3, 4, "VP")])
+
+
+def test_errors_of_a_chain_are_what_is_too_much():
+    once = make_doc(["Bees", "hum"], ["NNS", "VBP"], [(0, 1, "NP")])
+    twice = make_doc(["Bees", "hum"], ["NNS", "VBP"], [(0, 1, "NP"), (0, 1, "NP")])
+    assert find_errors(Example(twice, once)) == ([1], [])
+    assert find_errors(Example(once, twice)) == ([], [1])
+
+
+def test_errors_go_by_the_setting():
+    gold = make_doc(["Give", "up"], ["VB", "RP"], [(0, 2, "VP"), (1, 2, "PRT")])
+    pred = make_doc(["Give", "up"], ["VB", "RP"], [(0, 2, "VP"), (1, 2, "ADVP")])
+    assert find_errors(Example(pred, gold)) == ([], [])
+    assert find_errors(Example(pred, gold), setting="spmrl") == ([1], [1])
+
+
+def test_errors_on_other_tokens():
+    gold = make_doc(["can", "not"], ["MD", "RB"], [(0, 2, "S"), (0, 1, "VP")])
+    pred = make_doc(["cannot"], ["MD"], [(0, 1, "S")])
+    assert list_errors(gold, pred) == ([], [(0, 1, "VP")])
+
+
+def test_errors_of_differing_texts():
+    with pytest.raises(ValueError, match="E949"):
+        find_errors(Example(make_doc(["a"], ["X"], []), make_doc(["b"], ["X"], [])))

@@ -1,0 +1,72 @@
+"""Parses in other formats than brackets and `nltk.Tree`, which are getters."""
+
+import re
+from itertools import count
+from math import isnan
+from typing import Any
+
+import numpy
+from spacy.tokens import Doc, Span
+from spacy.vocab import Vocab
+
+from .constituents import PARTIAL, SCORES, get_constituents
+from .trees import parse_trees
+
+_LEAF = re.compile(r" ([^ ()]+)\)")
+
+
+def to_penn(doc: Doc | Span) -> str:
+    """Write trees as the Penn Treebank's files do: over several lines, indented.
+
+    doc (Union[Doc, Span]): A parsed Doc, or a constituent of one.
+    RETURNS (str): The trees. `trees.read_trees` reads them from a file.
+    """
+    trees = parse_trees(doc._.parse_string)
+    return "\n".join(tree.pformat(margin=80) for tree in trees)
+
+
+def to_discbracket(doc: Doc | Span) -> str:
+    """Write trees as disco-dop does: in brackets, each word with its number.
+
+    doc (Union[Doc, Span]): A parsed Doc, or a constituent of one.
+    RETURNS (str): The trees, one a line.
+    """
+    return "\n".join(_number(line) for line in doc._.parse_string.split("\n"))
+
+
+def _number(line: str) -> str:
+    numbers = count()
+    return _LEAF.sub(lambda leaf: f" {next(numbers)}={leaf[1]})", line)
+
+
+def to_json(doc: Doc) -> dict[str, Any]:
+    """Convert a Doc to JSON by `Doc.to_json`, and add what that leaves out of a parse.
+
+    doc (Doc): A parsed Doc.
+    RETURNS (Dict[str, Any]): The data. Beside spaCy's own, "probabilities" holds one
+        for each of `data["spans"]["constituents"]`, None where it is unknown, and
+        "partial" whether there may be constituents that are not shown.
+    """
+    attrs = get_constituents(doc).attrs
+    scores = numpy.asarray(attrs.get(SCORES, ())).tolist()
+    return {
+        **doc.to_json(),
+        "probabilities": [None if isnan(score) else score for score in scores],
+        "partial": bool(attrs.get(PARTIAL)),
+    }
+
+
+def from_json(data: dict[str, Any], vocab: Vocab) -> Doc:
+    """Make a Doc of what `to_json` has returned.
+
+    data (Dict[str, Any]): The data.
+    vocab (Vocab): The vocabulary of the Doc.
+    RETURNS (Doc): The Doc.
+    """
+    doc = Doc(vocab).from_json(data)
+    attrs = get_constituents(doc).attrs
+    if data["probabilities"]:
+        attrs[SCORES] = numpy.asarray(data["probabilities"], dtype="float32")
+    if data["partial"]:
+        attrs[PARTIAL] = True
+    return doc

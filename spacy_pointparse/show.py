@@ -1,0 +1,98 @@
+"""The command that draws trees: in the terminal, or as an SVG or HTML file."""
+
+import os
+import sys
+from collections.abc import Iterator
+from enum import Enum
+from itertools import islice
+from pathlib import Path
+from typing import Annotated
+
+import spacy
+import typer
+from spacy.tokens import Doc
+
+from .corpus import SUFFIX, read_docs
+from .drawing import render
+from .trees import SUFFIXES
+
+
+class Style(str, Enum):
+    """What an HTML page shows."""
+
+    tree = "tree"
+    span = "span"
+
+
+def show(
+    source: Annotated[
+        str,
+        typer.Argument(
+            help="Text to parse, - to read it from standard input, a .spacy file, or a "
+            "file, folder or glob of bracketed trees"
+        ),
+    ],
+    model: Annotated[
+        str, typer.Option("--model", "-m", help="Pipeline that parses text")
+    ] = "en_pointparse_sm",
+    gold: Annotated[
+        Path | None,
+        typer.Option(help="Gold trees to compare with: wrong brackets are marked"),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="File to draw in: .svg, .html or .txt"),
+    ] = None,
+    style: Annotated[
+        Style, typer.Option(help="Draw trees, or spans (in HTML)")
+    ] = Style.tree,
+    limit: Annotated[
+        int, typer.Option(min=0, help="Draw this many trees or Docs, 0 for all")
+    ] = 0,
+) -> None:
+    """Draw trees, in the terminal or in a file."""
+    shape = _choose_shape(output, style)
+    found = islice(_read(source, model), limit or None)
+    if output is None and gold is None:
+        for doc in found:
+            typer.echo(render(doc, style="text", jupyter=False) + "\n")
+        return
+    docs = list(found)
+    if not any(len(doc) for doc in docs):
+        raise ValueError(f"Nothing to draw in {source!r}.")
+    vocab = spacy.blank("xx").vocab
+    golds = list(islice(read_docs(gold, vocab), limit or None)) if gold else None
+    picture = render(docs, jupyter=False, gold=golds, **shape)
+    if output is None:
+        typer.echo(picture)
+    else:
+        _write(picture, output)
+        typer.echo(f"Drawn in {output}")
+
+
+def _read(source: str, model: str) -> Iterator[Doc]:
+    suffixes = Path(source).suffixes
+    if os.path.exists(source) or {SUFFIX, *SUFFIXES}.intersection(suffixes):
+        yield from read_docs(source, spacy.blank("xx").vocab)
+    else:
+        yield spacy.load(model)(sys.stdin.read() if source == "-" else source)
+
+
+def _choose_shape(output: Path | None, style: Style) -> dict[str, str | bool]:
+    """Choose style and page of a picture by the name of its file."""
+    suffix = ".txt" if output is None else output.suffix
+    if suffix == ".html":
+        return {"style": style.value, "page": True}
+    if style is Style.span:
+        raise ValueError("Spans are drawn in HTML: name a file with --output NAME.html")
+    if suffix not in (".svg", ".txt"):
+        raise ValueError(f"Name the file .svg, .html or .txt, not {output}.")
+    return {"style": "tree" if suffix == ".svg" else "text"}
+
+
+def _write(picture: str, output: Path) -> None:
+    """Write under another name first: a stopped run leaves no half file."""
+    output.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = output.with_name(output.name + ".unfinished")
+    unfinished.write_text(picture, encoding="utf8")
+    unfinished.replace(output)
