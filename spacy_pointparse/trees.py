@@ -32,7 +32,8 @@ ZERO_LABELS = frozenset(["C", "P", "WADJP", "WADVP", "WNP", "WPP"])
 SUFFIXES = frozenset([".mrg", ".ptb", ".psd", ".parse", ".penn", ".gld", ".brackets"])
 MAX_LINES = 5000  # of one tree: an unclosed bracket must not swallow a whole file
 
-_SPACES = {chr(i): f"\\u{i:04x}" for i in range(0x3001) if chr(i).isspace()}
+# A null is no white space, but what a file of UTF-16 has between its letters.
+_SPACES = {chr(i): f"\\u{i:04x}" for i in range(0x3001) if chr(i).isspace() or not i}
 _ROUND = {"(": "-LRB-", ")": "-RRB-"}
 _BRACKETS = {**_ROUND, "[": "-LSB-", "]": "-RSB-", "{": "-LCB-", "}": "-RCB-"}
 _PRINTED = str.maketrans({**_ROUND, **_SPACES})
@@ -394,8 +395,8 @@ def _cut_label(label: str, separators: str, keep_functions: bool) -> str:
 
 
 def tree_to_string(tree: Tree) -> str:
-    """Print a tree on one line. Round brackets and white space inside words and labels
-    are escaped, as `-LRB-`, `-RRB-` and `\\u0020`.
+    """Print a tree on one line. Round brackets, white space and nulls inside words and
+    labels are escaped, as `-LRB-`, `-RRB-` and `\\u0020`.
 
     tree (Tree): The tree.
     RETURNS (str): The line, without a newline.
@@ -417,7 +418,7 @@ def tree_to_string(tree: Tree) -> str:
 
 def escape_word(word: str) -> str:
     """Write a word as a leaf: brackets as `-LRB-` and the like, anywhere in it, and
-    white space as `\\u0020` and the like.
+    white space and nulls as `\\u0020` and the like.
 
     word (str): The text of a token.
     RETURNS (str): The leaf.
