@@ -39,7 +39,7 @@ _BRACKETS = {**_ROUND, "[": "-LSB-", "]": "-RSB-", "{": "-LCB-", "}": "-RCB-"}
 _PRINTED = str.maketrans({**_ROUND, **_SPACES})
 _ESCAPED = str.maketrans({**_BRACKETS, **_SPACES})
 _PLAIN = {code: char for char, code in {**_BRACKETS, **_SPACES}.items()}
-_PLAIN.update({"\\/": "/", "\\*": "*", "\\u005c": "\\"})
+_PLAIN.update({"\\/": "/", "\\*": "*", "\\u005c": "\\", "\\u003d": "="})
 _CODES = re.compile("|".join(re.escape(code) for code in _PLAIN))
 _QUOTES = {"``": '"', "''": '"', "`": "'"}
 
@@ -47,7 +47,7 @@ _TOKEN = re.compile(r"[()]|[^() \t\r\n\f\v]+")  # a no-break space is part of a 
 _OPENER = re.compile(r"^\s*\(\s*([^\s()]*)")
 _WORD = re.compile(r"[^\s()]\s+[^\s()]|\)")  # a line with a word in it
 _JUNK = re.compile("[\0\udc80-\udcff]")  # bytes that are no UTF-8, as they are read
-_INDEXED_LEAF = re.compile(r"(\d+)=.")
+_INDEXED_LEAF = re.compile(r"(0|[1-9][0-9]{0,8})=.")
 _END: Line = (0, "")
 _COMPRESSED: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".xz": lzma.open}
 _DAMAGE = (EOFError, gzip.BadGzipFile, lzma.LZMAError, zlib.error)
@@ -428,6 +428,8 @@ def escape_word(word: str) -> str:
 
 def _escape(text: str, codes: dict[int, str]) -> str:
     text = text.translate(codes)
+    if text.startswith("0="):  # else it could pass for the first of numbered leaves
+        text = f"0\\u003d{text[2:]}"
     # To nltk, a backslash before the closing bracket would make it part of the word.
     return f"{text[:-1]}\\u005c" if text.endswith("\\") else text
 

@@ -92,6 +92,7 @@ def read_skipping(text):
         (f"  {GOOD}\n    {ALSO}\n  {GOOD}", [GOOD, ALSO, GOOD]),
         ("(NP (NN a\u00a0b) (NN c\u3000d))", ["(NP (NN a\\u00a0b) (NN c\\u3000d))"]),
         ("(NP (SYM *) (CD 0) (NN 1=a))", ["(NP (SYM *) (CD 0) (NN 1=a))"]),
+        (f"(NP (NN {'1' * 5000}=a))", [f"(NP (NN {'1' * 5000}=a))"]),
         ("(TOP (PU \uff09))", ["(TOP (PU \uff09))"]),
         ("", []),
     ],
@@ -395,6 +396,8 @@ def test_trees_clean_leaves_its_argument_alone():
         ("New York", "New\\u0020York"),
         ("a\u00a0b\u3000c\n", "a\\u00a0b\\u3000c\\u000a"),
         ("a\0b", "a\\u0000b"),
+        ("0=1", "0\\u003d1"),
+        ("1=0", "1=0"),
         ("and/or", "and/or"),
         ('"', '"'),
         (":\\", ":\\u005c"),
@@ -450,8 +453,15 @@ def test_trees_leaves_survive_nltk_and_us(words):
     escaped = [word for _, word in Tree.fromstring(string).pos()]
     assert len(escaped) == len(words)
     assert tree_to_string(Tree.fromstring(string)) == string
-    if not all(word[0].isdigit() for word in words):
-        assert read(string) == [string]
+    assert read(string) == [string]
+
+
+@pytest.mark.parametrize("words", [["0=x"], ["1=x", "0=y"], ["0=0=", "\u0661=x"]])
+def test_trees_words_are_not_printed_as_numbered_leaves(words):
+    string = tree_to_string(Tree("TOP", [Tree("NN", [word]) for word in words]))
+    assert read(string) == [string]
+    leaves = Tree.fromstring(string).leaves()
+    assert [unescape_word(leaf) for leaf in leaves] == words
 
 
 # Words, tags and constituents
