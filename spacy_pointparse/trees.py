@@ -332,9 +332,9 @@ def clean_tree(
     keep_functions: bool = False,
     bare_empties: bool = False,
 ) -> Tree | None:
-    """Make a clean copy of a tree: one TOP root, no empties, no emptied nodes, phrase
-    labels without function tags and indices, and no node without a label. Words and
-    tags stay as they are.
+    """Make a clean copy of a tree: one TOP root, no empties, no words of white space,
+    no emptied nodes, phrase labels without function tags and indices, and no node
+    without a label. Words and tags stay as they are.
 
     tree (Tree): The tree as it was read.
     separators (str): The characters that part functions and indices from a label.
@@ -381,7 +381,8 @@ def _is_preterminal(node: Tree) -> bool:
 
 def _is_empty(tag: str, word: str, bare_empties: bool) -> bool:
     is_bare = word.startswith("*") or (word == "0" and tag in ZERO_LABELS)
-    return tag == EMPTY_TAG or (bare_empties and is_bare)
+    is_space = unescape_word(word).isspace()  # on a Doc, that is part of no tree
+    return tag == EMPTY_TAG or is_space or (bare_empties and is_bare)
 
 
 @cache

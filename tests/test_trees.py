@@ -368,6 +368,11 @@ def test_trees_clean_bare_empties():
     assert clean(f"(IP {kept} (C 0))") == [f"(TOP (IP {kept} (C 0)))"]
 
 
+def test_trees_clean_words_of_white_space():
+    text = "(S (NP (NN \u00a0)) (NP (NN a\u00a0b) (NN \\u0020)) (X (NN \\u000a\u3000)))"
+    assert clean(text) == ["(TOP (S (NP (NN a\\u00a0b))))"]
+
+
 def test_trees_clean_nothing_left(tmp_path):
     assert clean("(S (NP (-NONE- *)))") == [None]
     assert clean("(-NONE- *)") == [None]
