@@ -30,7 +30,9 @@ EMPTY_TAG = "-NONE-"
 # Where empties are bare leaves, a zero is one under these labels and a word elsewhere.
 ZERO_LABELS = frozenset(["C", "P", "WADJP", "WADVP", "WNP", "WPP"])
 SUFFIXES = frozenset([".mrg", ".ptb", ".psd", ".parse", ".penn", ".gld", ".brackets"])
-MAX_LINES = 5000  # of one tree: an unclosed bracket must not swallow a whole file
+# Lines of one tree at most: an unclosed bracket must not swallow a whole file. After
+# many such trees it is the lower number.
+MIN_LINES, MAX_LINES = 200, 5000
 
 # A null is no white space, but what a file of UTF-16 has between its letters.
 _SPACES = {chr(i): f"\\u{i:04x}" for i in range(0x3001) if chr(i).isspace() or not i}
@@ -181,15 +183,16 @@ def _split_chunks(lines: Iterable[str]) -> Iterator[list[Line]]:
     texts = (line.lstrip("\ufeff").rstrip() for line in lines)
     stream = chain(((i, text) for i, text in enumerate(texts, start=1) if text), [_END])
     again: deque[Line] = deque()
-    chunk = _Chunk(set(ROOT_LABELS))
+    chunk = _Chunk(set(ROOT_LABELS), MAX_LINES)
     while True:
         line = again.popleft() if again else next(stream)
         if line is not _END and not chunk.ends_before(line[1]):
             chunk.add(line)
         elif chunk.lines:
-            again.extendleft([line, *reversed(chunk.cut_leftover())])
+            leftover = chunk.cut_leftover()
+            again.extendleft([line, *reversed(leftover)])
             yield chunk.lines
-            chunk = _Chunk(chunk.openers, len(chunk.lines) == 1)
+            chunk = chunk.make_next(bool(leftover))
         else:
             return
 
@@ -198,11 +201,15 @@ class _Chunk:
     """Lines that hold whole trees, as far as brackets and indentation tell.
 
     openers (set[str]): The labels that trees of this file have begun with so far.
+    max_lines (int): Lines after which a tree counts as unclosed.
     after_one_line (bool): Whether the chunk before took one line.
     """
 
-    def __init__(self, openers: set[str], after_one_line: bool = False) -> None:
+    def __init__(
+        self, openers: set[str], max_lines: int, after_one_line: bool = False
+    ) -> None:
         self.openers = openers
+        self.max_lines = max_lines
         self.after_one_line = after_one_line
         self.lines: list[Line] = []
         self.indent = 0
@@ -218,7 +225,7 @@ class _Chunk:
     def ends_before(self, text: str) -> bool:
         """Whether a line begins the next tree. Brackets alone cannot tell, as some may
         be missing or surplus: the indent tells, and how the trees so far began."""
-        if not self.lines or len(self.lines) >= MAX_LINES:
+        if not self.lines or len(self.lines) >= self.max_lines:
             return bool(self.lines)
         label = _get_opener(text)
         known = label in self.openers
@@ -241,6 +248,14 @@ class _Chunk:
             first = next((i for i in range(1, first) if self.may_begin(i)), first)
         self.lines, leftover = self.lines[:first], self.lines[first:]
         return leftover
+
+    def make_next(self, has_leftover: bool) -> "_Chunk":
+        """Make the chunk after this one. Lines left over are read again, so that trees
+        may be shorter after each unclosed one: else a file of these takes hours."""
+        lines = len(self.lines)
+        most = self.max_lines // 2 if has_leftover else self.max_lines + lines
+        most = min(max(most, MIN_LINES), MAX_LINES)
+        return _Chunk(self.openers, most, lines == 1)
 
     def may_begin(self, i: int) -> bool:
         """Whether, that being so, a line may begin the next tree."""

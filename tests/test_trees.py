@@ -199,6 +199,17 @@ def test_trees_unclosed_does_not_swallow_the_file(monkeypatch):
     assert len(list(lines)) > 900
 
 
+@pytest.mark.parametrize("period", [["(X"], ["(X", "(X a)"], [FLUSH_LEFT[:-1]]])
+def test_trees_unclosed_ones_are_read_in_linear_time(monkeypatch, period):
+    add, reads = trees._Chunk.add, []
+    monkeypatch.setattr(
+        trees._Chunk, "add", lambda self, line: reads.append(add(self, line))
+    )
+    lines = "\n".join(period * 3000).split("\n")
+    read_skipping("\n".join([*lines, GOOD]))
+    assert len(reads) < 250 * len(lines)
+
+
 def test_trees_skip_needs_the_word():
     with pytest.raises(TreebankError):
         read(")", on_error="ignore")
