@@ -13,7 +13,7 @@ import warnings
 import zlib
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cache, partial
+from functools import lru_cache, partial
 from itertools import chain
 from pathlib import Path
 from typing import Any, Literal
@@ -33,6 +33,9 @@ SUFFIXES = frozenset([".mrg", ".ptb", ".psd", ".parse", ".penn", ".gld", ".brack
 # Lines of one tree at most: an unclosed bracket must not swallow a whole file. After
 # many such trees it is the lower number.
 MIN_LINES, MAX_LINES = 200, 5000
+# Characters of a line and of a tree at most: reading takes up to 450 bytes for each.
+MAX_SIZE = 1_000_000
+MAX_MESSAGE = 200  # characters: some messages quote the file
 
 # A null is no white space, but what a file of UTF-16 has between its letters.
 _SPACES = {chr(i): f"\\u{i:04x}" for i in range(0x3001) if chr(i).isspace() or not i}
@@ -117,7 +120,7 @@ def _sift(
     items: Iterable[Tree | TreebankError], source: str, on_error: str
 ) -> Iterator[Tree]:
     faults = 0
-    first = None
+    first = ""
     for item in items:
         if isinstance(item, Tree):
             yield item
@@ -125,7 +128,8 @@ def _sift(
             raise item
         else:
             faults += 1
-            first = first or item
+            first = first or str(item)
+        del item  # a fault holds, by its traceback, all that was read
     if faults:
         message = f"{source}: skipped {faults} faulty tree(s). The first: {first}"
         warnings.warn(message, stacklevel=2)
@@ -158,9 +162,11 @@ def _read_lines(path: Path) -> Iterator[str]:
     number = 1
     try:
         with open_file(path, "rt", encoding="utf-8", errors="surrogateescape") as file:
-            for line in file:
+            while line := file.readline(MAX_SIZE + 1):
                 yield line
                 number += 1
+                while len(line) > MAX_SIZE and line[-1] != "\n":  # leave the rest out
+                    line = file.readline(MAX_SIZE + 1)
     except _DAMAGE as error:
         problem = f"the compressed file is cut off or damaged here ({error})"
         raise _make_fault(str(path), number, number, problem) from error
@@ -180,7 +186,7 @@ def _parse_lines(lines: Iterable[str], source: str) -> Iterator[Tree | TreebankE
 
 def _split_chunks(lines: Iterable[str]) -> Iterator[list[Line]]:
     """Split a file into runs of lines that hold whole trees, or one faulty tree."""
-    texts = (line.lstrip("\ufeff").rstrip() for line in lines)
+    texts = map(_strip, lines)
     stream = chain(((i, text) for i, text in enumerate(texts, start=1) if text), [_END])
     again: deque[Line] = deque()
     chunk = _Chunk(set(ROOT_LABELS), MAX_LINES)
@@ -214,6 +220,7 @@ class _Chunk:
         self.lines: list[Line] = []
         self.indent = 0
         self.depth = 0
+        self.size = 0
 
     def add(self, line: Line) -> None:
         if not self.lines:
@@ -221,12 +228,15 @@ class _Chunk:
             self.openers.update(_OPENER.findall(line[1]))
         self.lines.append(line)
         self.depth += line[1].count("(") - line[1].count(")")
+        self.size += len(line[1])
 
     def ends_before(self, text: str) -> bool:
         """Whether a line begins the next tree. Brackets alone cannot tell, as some may
         be missing or surplus: the indent tells, and how the trees so far began."""
-        if not self.lines or len(self.lines) >= self.max_lines:
-            return bool(self.lines)
+        if not self.lines:
+            return False
+        if len(self.lines) >= self.max_lines or self.size > MAX_SIZE:
+            return True
         label = _get_opener(text)
         known = label in self.openers
         deeper = _get_indent(text) > self.indent
@@ -267,6 +277,12 @@ class _Chunk:
         return label in self.openers or not is_flush_left
 
 
+def _strip(line: str) -> str:
+    if len(line) > MAX_SIZE:  # read in part, and refused as it is too long
+        return line
+    return line.lstrip("\ufeff").rstrip()
+
+
 def _get_opener(text: str) -> str | None:
     """The label that a line begins with, if it begins with a bracket."""
     match = _OPENER.match(text)
@@ -296,6 +312,8 @@ def _parse_chunk(lines: list[Line], source: str) -> list[Tree]:
 
 
 def _parse_line(text: str, open_nodes: list[Tree], trees: list[Tree]) -> None:
+    if len(text) > MAX_SIZE:
+        raise ValueError(f"the line has more than {MAX_SIZE} characters: break it")
     if junk := _JUNK.search(text):
         byte = ord(junk[0]) & 0xFF
         raise ValueError(f"the byte 0x{byte:02x} is not UTF-8 text: convert the file")
@@ -334,8 +352,9 @@ def _is_discontinuous(tree: Tree) -> bool:
 
 def _make_fault(source: str, start: int, line: int, problem: str) -> TreebankError:
     where = "" if line == start else f" (seen at line {line})"
+    what = problem if len(problem) <= MAX_MESSAGE else f"{problem[:MAX_MESSAGE]}..."
     return TreebankError(
-        f"{source}, line {start}: {problem}{where}. Correct the file, or leave such "
+        f"{source}, line {start}: {what}{where}. Correct the file, or leave such "
         'trees out with on_error="skip".'
     )
 
@@ -400,7 +419,7 @@ def _is_empty(tag: str, word: str, bare_empties: bool) -> bool:
     return tag == EMPTY_TAG or is_space or (bare_empties and is_bare)
 
 
-@cache
+@lru_cache(10_000)
 def _cut_label(label: str, separators: str, keep_functions: bool) -> str:
     if not separators or label[:1] in separators:
         return label

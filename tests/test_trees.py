@@ -2,6 +2,7 @@ import gzip
 import lzma
 import re
 import shutil
+import tracemalloc
 import warnings
 import zipfile
 from collections import Counter
@@ -208,6 +209,59 @@ def test_trees_unclosed_ones_are_read_in_linear_time(monkeypatch, period):
     lines = "\n".join(period * 3000).split("\n")
     read_skipping("\n".join([*lines, GOOD]))
     assert len(reads) < 250 * len(lines)
+
+
+@pytest.mark.parametrize(
+    "long",
+    ["(" * 1001, f"(NP (NN {'a' * 2000}))", " " * 1200 + ALSO, "\ufeff" * 5000],
+)
+def test_trees_line_that_is_too_long_is_refused(write, monkeypatch, long):
+    monkeypatch.setattr(trees, "MAX_SIZE", 1000)
+    path = write(GOOD, long, ALSO)
+    message = r"line 2: the line has more than 1000 characters"
+    with pytest.raises(TreebankError, match=message):
+        list(read_trees(path))
+    with pytest.warns(UserWarning, match=f"skipped 1 .*{message}"):
+        found = [tree_to_string(tree) for tree in read_trees(path, on_error="skip")]
+    assert found == [f"(TOP {GOOD})", f"(TOP {ALSO})"]
+
+
+def test_trees_tree_of_too_many_characters_counts_as_unclosed(monkeypatch):
+    monkeypatch.setattr(trees, "MAX_SIZE", 1000)
+    lines = iter(["(X", *[f"(Y (NN {'a' * 100}))"] * 1000])
+    with pytest.raises(TreebankError, match=r"line 1: .* still open"):
+        next(parse_trees(lines))
+    assert len(list(lines)) > 980
+
+
+def test_trees_fault_is_told_in_few_words():
+    with pytest.raises(TreebankError, match=r"'xxx.*xxx\.\.\.\. Correct") as error:
+        read("x" * 5000)
+    assert len(str(error.value)) < 400
+
+
+@pytest.mark.parametrize(
+    "start, unit, end",
+    [
+        ("", "(", ""),
+        ("", "(A a)", ""),
+        ("(X ", "(A a)", ")"),
+        ("(X ", "a ", ")"),
+        ("", "((A a)", ""),
+    ],
+)
+def test_trees_memory_is_bounded(write, monkeypatch, start, unit, end):
+    monkeypatch.setattr(trees, "MAX_SIZE", 10_000)
+    short, long = (start + unit * (n // len(unit)) + end for n in (9_990, 2_000_000))
+    path = write(*[short, long] * 5)
+    tracemalloc.start()
+    try:
+        with pytest.warns(UserWarning, match="skipped"):
+            for _ in read_trees(path, on_error="skip"):
+                pass
+        assert tracemalloc.get_traced_memory()[1] < 500 * trees.MAX_SIZE
+    finally:
+        tracemalloc.stop()
 
 
 def test_trees_skip_needs_the_word():
