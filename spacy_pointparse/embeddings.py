@@ -1,11 +1,12 @@
 """Layers that embed the tokens of Docs, alone or summed."""
 
+import re
 from collections.abc import Callable
 from typing import Any
 
 import numpy
 from spacy.attrs import NORM, ORTH
-from spacy.ml.featureextractor import FeatureExtractor
+from spacy.ml.featureextractor import forward as extract_features
 from spacy.tokens import Doc
 from spacy.vectors import Vectors
 from thinc.api import (
@@ -18,12 +19,15 @@ from thinc.api import (
     ragged2list,
     with_array,
 )
-from thinc.types import Floats2d, Ints1d, Ragged
+from thinc.types import Floats2d, Ints1d, Ints2d, Ragged
 
 from .fence import wrap_torch
 from .network import CharacterLSTM
 
 Tok2Vec = Model[list[Doc], list[Floats2d]]
+
+_NARROW = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)}
+_WIDE = re.compile("[\uff01-\uff5e]")
 
 
 def build_character_lstm(
@@ -57,7 +61,8 @@ def build_character_lstm(
 
 def build_hash_embed(width: int, attrs: list[str], rows: list[int]) -> Tok2Vec:
     """Build a layer that embeds attributes of tokens, such as the words and tags of the
-    paper, each in a table of hashed rows, and sums them.
+    paper, each in a table of hashed rows, and sums them. Full-width characters count as
+    the ASCII ones that they are wide forms of: a comma as a comma.
 
     width (int): Width of the vectors.
     attrs (List[str]): The attributes, as "NORM" or "TAG".
@@ -73,9 +78,8 @@ def build_hash_embed(width: int, attrs: list[str], rows: list[int]) -> Tok2Vec:
         HashEmbed(nO=width, nV=size, column=i, seed=i) for i, size in enumerate(rows)
     ]
     embed = add(*tables) if len(tables) > 1 else tables[0]
-    return chain(
-        FeatureExtractor(attrs), list2ragged(), with_array(embed), ragged2list()
-    )
+    extract = Model("extract_features", _forward_features, attrs={"columns": attrs})
+    return chain(extract, list2ragged(), with_array(embed), ragged2list())
 
 
 def build_static_vectors(width: int) -> Tok2Vec:
@@ -122,6 +126,23 @@ def build_sum(*layers: Tok2Vec) -> Tok2Vec:
     RAISES (ValueError): When initialised, if their widths differ.
     """
     return Model("sum", _forward_sum, init=_init_sum, layers=list(layers))
+
+
+def _forward_features(
+    model: Model, docs: list[Doc], is_train: bool
+) -> tuple[list[Ints2d], Callable]:
+    columns = model.attrs["columns"]
+    narrow = [_narrow(doc, columns) if _WIDE.search(doc.text) else doc for doc in docs]
+    return extract_features(model, narrow, is_train)
+
+
+def _narrow(doc: Doc, columns: list[str]) -> Doc:
+    """Copy a Doc, as far as its columns go, with ASCII characters for wide ones."""
+    words = [token.text.translate(_NARROW) for token in doc]
+    copy = Doc(doc.vocab, words=words).from_array(columns, doc.to_array(columns))
+    for token, twin in zip(doc, copy):
+        twin.norm_ = token.norm_.translate(_NARROW)
+    return copy
 
 
 def _forward_characters(

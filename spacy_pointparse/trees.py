@@ -13,7 +13,7 @@ import warnings
 import zlib
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cache, partial
+from functools import lru_cache, partial
 from itertools import chain
 from pathlib import Path
 from typing import Any, Literal
@@ -30,15 +30,21 @@ EMPTY_TAG = "-NONE-"
 # Where empties are bare leaves, a zero is one under these labels and a word elsewhere.
 ZERO_LABELS = frozenset(["C", "P", "WADJP", "WADVP", "WNP", "WPP"])
 SUFFIXES = frozenset([".mrg", ".ptb", ".psd", ".parse", ".penn", ".gld", ".brackets"])
-MAX_LINES = 5000  # of one tree: an unclosed bracket must not swallow a whole file
+# Lines of one tree at most: an unclosed bracket must not swallow a whole file. After
+# many such trees it is the lower number.
+MIN_LINES, MAX_LINES = 200, 5000
+# Characters of a line and of a tree at most: reading takes up to 450 bytes for each.
+MAX_SIZE = 1_000_000
+MAX_MESSAGE = 200  # characters: some messages quote the file
 
-_SPACES = {chr(i): f"\\u{i:04x}" for i in range(0x3001) if chr(i).isspace()}
+# A null is no white space, but what a file of UTF-16 has between its letters.
+_SPACES = {chr(i): f"\\u{i:04x}" for i in range(0x3001) if chr(i).isspace() or not i}
 _ROUND = {"(": "-LRB-", ")": "-RRB-"}
 _BRACKETS = {**_ROUND, "[": "-LSB-", "]": "-RSB-", "{": "-LCB-", "}": "-RCB-"}
 _PRINTED = str.maketrans({**_ROUND, **_SPACES})
 _ESCAPED = str.maketrans({**_BRACKETS, **_SPACES})
 _PLAIN = {code: char for char, code in {**_BRACKETS, **_SPACES}.items()}
-_PLAIN.update({"\\/": "/", "\\*": "*", "\\u005c": "\\"})
+_PLAIN.update({"\\/": "/", "\\*": "*", "\\u005c": "\\", "\\u003d": "="})
 _CODES = re.compile("|".join(re.escape(code) for code in _PLAIN))
 _QUOTES = {"``": '"', "''": '"', "`": "'"}
 
@@ -46,7 +52,7 @@ _TOKEN = re.compile(r"[()]|[^() \t\r\n\f\v]+")  # a no-break space is part of a 
 _OPENER = re.compile(r"^\s*\(\s*([^\s()]*)")
 _WORD = re.compile(r"[^\s()]\s+[^\s()]|\)")  # a line with a word in it
 _JUNK = re.compile("[\0\udc80-\udcff]")  # bytes that are no UTF-8, as they are read
-_INDEXED_LEAF = re.compile(r"(\d+)=.")
+_INDEXED_LEAF = re.compile(r"(0|[1-9][0-9]{0,8})=.")
 _END: Line = (0, "")
 _COMPRESSED: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".xz": lzma.open}
 _DAMAGE = (EOFError, gzip.BadGzipFile, lzma.LZMAError, zlib.error)
@@ -114,7 +120,7 @@ def _sift(
     items: Iterable[Tree | TreebankError], source: str, on_error: str
 ) -> Iterator[Tree]:
     faults = 0
-    first = None
+    first = ""
     for item in items:
         if isinstance(item, Tree):
             yield item
@@ -122,7 +128,8 @@ def _sift(
             raise item
         else:
             faults += 1
-            first = first or item
+            first = first or str(item)
+        del item  # a fault holds, by its traceback, all that was read
     if faults:
         message = f"{source}: skipped {faults} faulty tree(s). The first: {first}"
         warnings.warn(message, stacklevel=2)
@@ -155,9 +162,11 @@ def _read_lines(path: Path) -> Iterator[str]:
     number = 1
     try:
         with open_file(path, "rt", encoding="utf-8", errors="surrogateescape") as file:
-            for line in file:
+            while line := file.readline(MAX_SIZE + 1):
                 yield line
                 number += 1
+                while len(line) > MAX_SIZE and line[-1] != "\n":  # leave the rest out
+                    line = file.readline(MAX_SIZE + 1)
     except _DAMAGE as error:
         problem = f"the compressed file is cut off or damaged here ({error})"
         raise _make_fault(str(path), number, number, problem) from error
@@ -177,18 +186,19 @@ def _parse_lines(lines: Iterable[str], source: str) -> Iterator[Tree | TreebankE
 
 def _split_chunks(lines: Iterable[str]) -> Iterator[list[Line]]:
     """Split a file into runs of lines that hold whole trees, or one faulty tree."""
-    texts = (line.lstrip("\ufeff").rstrip() for line in lines)
+    texts = map(_strip, lines)
     stream = chain(((i, text) for i, text in enumerate(texts, start=1) if text), [_END])
     again: deque[Line] = deque()
-    chunk = _Chunk(set(ROOT_LABELS))
+    chunk = _Chunk(set(ROOT_LABELS), MAX_LINES)
     while True:
         line = again.popleft() if again else next(stream)
         if line is not _END and not chunk.ends_before(line[1]):
             chunk.add(line)
         elif chunk.lines:
-            again.extendleft([line, *reversed(chunk.cut_leftover())])
+            leftover = chunk.cut_leftover()
+            again.extendleft([line, *reversed(leftover)])
             yield chunk.lines
-            chunk = _Chunk(chunk.openers, len(chunk.lines) == 1)
+            chunk = chunk.make_next(bool(leftover))
         else:
             return
 
@@ -197,15 +207,20 @@ class _Chunk:
     """Lines that hold whole trees, as far as brackets and indentation tell.
 
     openers (set[str]): The labels that trees of this file have begun with so far.
+    max_lines (int): Lines after which a tree counts as unclosed.
     after_one_line (bool): Whether the chunk before took one line.
     """
 
-    def __init__(self, openers: set[str], after_one_line: bool = False) -> None:
+    def __init__(
+        self, openers: set[str], max_lines: int, after_one_line: bool = False
+    ) -> None:
         self.openers = openers
+        self.max_lines = max_lines
         self.after_one_line = after_one_line
         self.lines: list[Line] = []
         self.indent = 0
         self.depth = 0
+        self.size = 0
 
     def add(self, line: Line) -> None:
         if not self.lines:
@@ -213,12 +228,15 @@ class _Chunk:
             self.openers.update(_OPENER.findall(line[1]))
         self.lines.append(line)
         self.depth += line[1].count("(") - line[1].count(")")
+        self.size += len(line[1])
 
     def ends_before(self, text: str) -> bool:
         """Whether a line begins the next tree. Brackets alone cannot tell, as some may
         be missing or surplus: the indent tells, and how the trees so far began."""
-        if not self.lines or len(self.lines) >= MAX_LINES:
-            return bool(self.lines)
+        if not self.lines:
+            return False
+        if len(self.lines) >= self.max_lines or self.size > MAX_SIZE:
+            return True
         label = _get_opener(text)
         known = label in self.openers
         deeper = _get_indent(text) > self.indent
@@ -241,6 +259,14 @@ class _Chunk:
         self.lines, leftover = self.lines[:first], self.lines[first:]
         return leftover
 
+    def make_next(self, has_leftover: bool) -> "_Chunk":
+        """Make the chunk after this one. Lines left over are read again, so that trees
+        may be shorter after each unclosed one: else a file of these takes hours."""
+        lines = len(self.lines)
+        most = self.max_lines // 2 if has_leftover else self.max_lines + lines
+        most = min(max(most, MIN_LINES), MAX_LINES)
+        return _Chunk(self.openers, most, lines == 1)
+
     def may_begin(self, i: int) -> bool:
         """Whether, that being so, a line may begin the next tree."""
         label = _get_opener(self.lines[i][1])
@@ -249,6 +275,12 @@ class _Chunk:
             return False
         is_flush_left = self.is_flush_left() and not self.after_one_line
         return label in self.openers or not is_flush_left
+
+
+def _strip(line: str) -> str:
+    if len(line) > MAX_SIZE:  # read in part, and refused as it is too long
+        return line
+    return line.lstrip("\ufeff").rstrip()
 
 
 def _get_opener(text: str) -> str | None:
@@ -280,6 +312,8 @@ def _parse_chunk(lines: list[Line], source: str) -> list[Tree]:
 
 
 def _parse_line(text: str, open_nodes: list[Tree], trees: list[Tree]) -> None:
+    if len(text) > MAX_SIZE:
+        raise ValueError(f"the line has more than {MAX_SIZE} characters: break it")
     if junk := _JUNK.search(text):
         byte = ord(junk[0]) & 0xFF
         raise ValueError(f"the byte 0x{byte:02x} is not UTF-8 text: convert the file")
@@ -318,8 +352,9 @@ def _is_discontinuous(tree: Tree) -> bool:
 
 def _make_fault(source: str, start: int, line: int, problem: str) -> TreebankError:
     where = "" if line == start else f" (seen at line {line})"
+    what = problem if len(problem) <= MAX_MESSAGE else f"{problem[:MAX_MESSAGE]}..."
     return TreebankError(
-        f"{source}, line {start}: {problem}{where}. Correct the file, or leave such "
+        f"{source}, line {start}: {what}{where}. Correct the file, or leave such "
         'trees out with on_error="skip".'
     )
 
@@ -331,9 +366,9 @@ def clean_tree(
     keep_functions: bool = False,
     bare_empties: bool = False,
 ) -> Tree | None:
-    """Make a clean copy of a tree: one TOP root, no empties, no emptied nodes, phrase
-    labels without function tags and indices, and no node without a label. Words and
-    tags stay as they are.
+    """Make a clean copy of a tree: one TOP root, no empties, no words of white space,
+    no emptied nodes, phrase labels without function tags and indices, and no node
+    without a label. Words and tags stay as they are.
 
     tree (Tree): The tree as it was read.
     separators (str): The characters that part functions and indices from a label.
@@ -380,10 +415,11 @@ def _is_preterminal(node: Tree) -> bool:
 
 def _is_empty(tag: str, word: str, bare_empties: bool) -> bool:
     is_bare = word.startswith("*") or (word == "0" and tag in ZERO_LABELS)
-    return tag == EMPTY_TAG or (bare_empties and is_bare)
+    is_space = unescape_word(word).isspace()  # on a Doc, that is part of no tree
+    return tag == EMPTY_TAG or is_space or (bare_empties and is_bare)
 
 
-@cache
+@lru_cache(10_000)
 def _cut_label(label: str, separators: str, keep_functions: bool) -> str:
     if not separators or label[:1] in separators:
         return label
@@ -394,8 +430,8 @@ def _cut_label(label: str, separators: str, keep_functions: bool) -> str:
 
 
 def tree_to_string(tree: Tree) -> str:
-    """Print a tree on one line. Round brackets and white space inside words and labels
-    are escaped, as `-LRB-`, `-RRB-` and `\\u0020`.
+    """Print a tree on one line. Round brackets, white space and nulls inside words and
+    labels are escaped, as `-LRB-`, `-RRB-` and `\\u0020`.
 
     tree (Tree): The tree.
     RETURNS (str): The line, without a newline.
@@ -417,7 +453,7 @@ def tree_to_string(tree: Tree) -> str:
 
 def escape_word(word: str) -> str:
     """Write a word as a leaf: brackets as `-LRB-` and the like, anywhere in it, and
-    white space as `\\u0020` and the like.
+    white space and nulls as `\\u0020` and the like.
 
     word (str): The text of a token.
     RETURNS (str): The leaf.
@@ -427,6 +463,8 @@ def escape_word(word: str) -> str:
 
 def _escape(text: str, codes: dict[int, str]) -> str:
     text = text.translate(codes)
+    if text.startswith("0="):  # else it could pass for the first of numbered leaves
+        text = f"0\\u003d{text[2:]}"
     # To nltk, a backslash before the closing bracket would make it part of the word.
     return f"{text[:-1]}\\u005c" if text.endswith("\\") else text
 

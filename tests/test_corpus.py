@@ -47,6 +47,12 @@ def test_corpus_doc_undoes_escapes_of_words(read_doc):
     assert doc._.parse_string == "(NP (`` \") (CD 1/2) (NN s-RRB-) ('' \"))"
 
 
+def test_corpus_doc_has_no_words_of_white_space(read_doc):
+    doc = read_doc("(S (NP (NN \u00a0)) (VP (VB go) (NP (NN \\u0020) (NN home))))")
+    assert [token.text for token in doc] == ["go", "home"]
+    assert doc._.parse_string == "(S (VP (VB go) (NP (NN home))))"
+
+
 # --- the reader ---
 
 

@@ -147,6 +147,24 @@ def test_hash_embed_sums_its_attributes():
     assert len(numpy.unique(vectors.round(5), axis=0)) == 4
 
 
+def test_hash_embed_takes_full_width_characters_for_ascii():
+    attrs = ["ORTH", "NORM", "PREFIX", "SUFFIX", "SHAPE", "TAG"]
+    layer = build("HashEmbed", width=WIDTH, attrs=attrs, rows=[50] * 6).initialize()
+    vocab = spacy.blank("en").vocab
+    wide = Doc(
+        vocab, words=["Owls", "\uff0c", "\uff23up\uff11\uff01"], tags=["A", "B", ""]
+    )
+    plain = Doc(vocab, words=["Owls", ",", "Cup1!"], tags=["A", "B", ""])
+    [wide_vectors], [vectors] = layer.predict([wide]), layer.predict([plain])
+    numpy.testing.assert_array_equal(wide_vectors, vectors)
+    assert wide.text == "Owls \uff0c \uff23up\uff11\uff01 "
+    # Norms that a tokenizer has set stay.
+    wide[0].norm_ = plain[0].norm_ = "owlery"
+    [wide_vectors], [changed] = layer.predict([wide]), layer.predict([plain])
+    numpy.testing.assert_array_equal(wide_vectors, changed)
+    assert numpy.abs(changed[0] - vectors[0]).max() > 0
+
+
 def test_hash_embed_needs_rows_for_each_attribute():
     with pytest.raises(ValueError, match=r"\['NORM', 'TAG'\].*\[50\]"):
         build("HashEmbed", width=WIDTH, attrs=["NORM", "TAG"], rows=[50])

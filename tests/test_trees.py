@@ -2,6 +2,7 @@ import gzip
 import lzma
 import re
 import shutil
+import tracemalloc
 import warnings
 import zipfile
 from collections import Counter
@@ -92,6 +93,7 @@ def read_skipping(text):
         (f"  {GOOD}\n    {ALSO}\n  {GOOD}", [GOOD, ALSO, GOOD]),
         ("(NP (NN a\u00a0b) (NN c\u3000d))", ["(NP (NN a\\u00a0b) (NN c\\u3000d))"]),
         ("(NP (SYM *) (CD 0) (NN 1=a))", ["(NP (SYM *) (CD 0) (NN 1=a))"]),
+        (f"(NP (NN {'1' * 5000}=a))", [f"(NP (NN {'1' * 5000}=a))"]),
         ("(TOP (PU \uff09))", ["(TOP (PU \uff09))"]),
         ("", []),
     ],
@@ -196,6 +198,70 @@ def test_trees_unclosed_does_not_swallow_the_file(monkeypatch):
     with pytest.raises(TreebankError, match=r"line 1: .* still open"):
         next(parse_trees(lines))
     assert len(list(lines)) > 900
+
+
+@pytest.mark.parametrize("period", [["(X"], ["(X", "(X a)"], [FLUSH_LEFT[:-1]]])
+def test_trees_unclosed_ones_are_read_in_linear_time(monkeypatch, period):
+    add, reads = trees._Chunk.add, []
+    monkeypatch.setattr(
+        trees._Chunk, "add", lambda self, line: reads.append(add(self, line))
+    )
+    lines = "\n".join(period * 3000).split("\n")
+    read_skipping("\n".join([*lines, GOOD]))
+    assert len(reads) < 250 * len(lines)
+
+
+@pytest.mark.parametrize(
+    "long",
+    ["(" * 1001, f"(NP (NN {'a' * 2000}))", " " * 1200 + ALSO, "\ufeff" * 5000],
+)
+def test_trees_line_that_is_too_long_is_refused(write, monkeypatch, long):
+    monkeypatch.setattr(trees, "MAX_SIZE", 1000)
+    path = write(GOOD, long, ALSO)
+    message = r"line 2: the line has more than 1000 characters"
+    with pytest.raises(TreebankError, match=message):
+        list(read_trees(path))
+    with pytest.warns(UserWarning, match=f"skipped 1 .*{message}"):
+        found = [tree_to_string(tree) for tree in read_trees(path, on_error="skip")]
+    assert found == [f"(TOP {GOOD})", f"(TOP {ALSO})"]
+
+
+def test_trees_tree_of_too_many_characters_counts_as_unclosed(monkeypatch):
+    monkeypatch.setattr(trees, "MAX_SIZE", 1000)
+    lines = iter(["(X", *[f"(Y (NN {'a' * 100}))"] * 1000])
+    with pytest.raises(TreebankError, match=r"line 1: .* still open"):
+        next(parse_trees(lines))
+    assert len(list(lines)) > 980
+
+
+def test_trees_fault_is_told_in_few_words():
+    with pytest.raises(TreebankError, match=r"'xxx.*xxx\.\.\.\. Correct") as error:
+        read("x" * 5000)
+    assert len(str(error.value)) < 400
+
+
+@pytest.mark.parametrize(
+    "start, unit, end",
+    [
+        ("", "(", ""),
+        ("", "(A a)", ""),
+        ("(X ", "(A a)", ")"),
+        ("(X ", "a ", ")"),
+        ("", "((A a)", ""),
+    ],
+)
+def test_trees_memory_is_bounded(write, monkeypatch, start, unit, end):
+    monkeypatch.setattr(trees, "MAX_SIZE", 10_000)
+    short, long = (start + unit * (n // len(unit)) + end for n in (9_990, 2_000_000))
+    path = write(*[short, long] * 5)
+    tracemalloc.start()
+    try:
+        with pytest.warns(UserWarning, match="skipped"):
+            for _ in read_trees(path, on_error="skip"):
+                pass
+        assert tracemalloc.get_traced_memory()[1] < 500 * trees.MAX_SIZE
+    finally:
+        tracemalloc.stop()
 
 
 def test_trees_skip_needs_the_word():
@@ -367,6 +433,11 @@ def test_trees_clean_bare_empties():
     assert clean(f"(IP {kept} (C 0))") == [f"(TOP (IP {kept} (C 0)))"]
 
 
+def test_trees_clean_words_of_white_space():
+    text = "(S (NP (NN \u00a0)) (NP (NN a\u00a0b) (NN \\u0020)) (X (NN \\u000a\u3000)))"
+    assert clean(text) == ["(TOP (S (NP (NN a\\u00a0b))))"]
+
+
 def test_trees_clean_nothing_left(tmp_path):
     assert clean("(S (NP (-NONE- *)))") == [None]
     assert clean("(-NONE- *)") == [None]
@@ -394,6 +465,9 @@ def test_trees_clean_leaves_its_argument_alone():
         (":)", ":-RRB-"),
         ("New York", "New\\u0020York"),
         ("a\u00a0b\u3000c\n", "a\\u00a0b\\u3000c\\u000a"),
+        ("a\0b", "a\\u0000b"),
+        ("0=1", "0\\u003d1"),
+        ("1=0", "1=0"),
         ("and/or", "and/or"),
         ('"', '"'),
         (":\\", ":\\u005c"),
@@ -442,15 +516,22 @@ def test_trees_escape_round_trip(word):
     assert unescape_word(escape_word(word)) == word
 
 
-@given(st.lists(WORDS.filter(lambda word: "\0" not in word), min_size=1))
+@given(st.lists(WORDS, min_size=1))
 def test_trees_leaves_survive_nltk_and_us(words):
     tree = Tree("TOP", [Tree("NN", [word]) for word in words])
     string = tree_to_string(tree)
     escaped = [word for _, word in Tree.fromstring(string).pos()]
     assert len(escaped) == len(words)
     assert tree_to_string(Tree.fromstring(string)) == string
-    if not all(word[0].isdigit() for word in words):
-        assert read(string) == [string]
+    assert read(string) == [string]
+
+
+@pytest.mark.parametrize("words", [["0=x"], ["1=x", "0=y"], ["0=0=", "\u0661=x"]])
+def test_trees_words_are_not_printed_as_numbered_leaves(words):
+    string = tree_to_string(Tree("TOP", [Tree("NN", [word]) for word in words]))
+    assert read(string) == [string]
+    leaves = Tree.fromstring(string).leaves()
+    assert [unescape_word(leaf) for leaf in leaves] == words
 
 
 # Words, tags and constituents
