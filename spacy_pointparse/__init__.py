@@ -1,8 +1,10 @@
 """Constituency parsing by pointing, as a trainable spaCy pipeline component."""
 
 from .constituents import NonConstituentException, install_extensions
+from .search import install_search
 
 __version__ = "0.1.0"
 __all__ = ["NonConstituentException"]
 
 install_extensions()
+install_search()

@@ -23,6 +23,7 @@ ROOMS = [
     "model",
     "sentences",
     "constituents",
+    "search",
     "alignment",
     "targets",
     "loss",
@@ -34,6 +35,7 @@ ROOMS = [
     "pointing_parser",
     "callbacks",
     "optimizer",
+    "files",
     "convert",
     "stream",
     "spark",
@@ -48,6 +50,7 @@ KNOWN = {
     "fence": {"thinc"},
     "embeddings": {"numpy", "spacy", "thinc"},
     "model": {"spacy", "thinc"},
+    "search": {"nltk", "spacy"},
     "loss": {"numpy", "thinc"},
     "inference": {"numpy", "spacy", "thinc"},
     "calibration": {"numpy"},
@@ -136,7 +139,12 @@ def test_parser_knows_its_architecture_by_name_only():
 
 
 def test_package_imports_no_more_than_the_extensions():
-    assert list_rooms("__init__") == {"constituents"}
+    assert list_rooms("__init__") == {"constituents", "search"}
+
+
+def test_package_reads_no_grammar_of_patterns_until_one_is_used():
+    code = "import sys, spacy_pointparse; print('nltk.tgrep' in sys.modules)"
+    assert run_python(code).stdout == "False\n"
 
 
 @pytest.mark.parametrize("entry_point", ENTRY_POINTS, ids=lambda entry: entry.name)
