@@ -24,6 +24,10 @@ _TOO_DEEP = (
 )
 
 
+class PatternError(ValueError):
+    """A fault in a pattern; the message shows the pattern and the place."""
+
+
 def find_constituents(
     target: Doc | Span,
     pattern: str = "*",
@@ -46,8 +50,8 @@ def find_constituents(
     max_length (Optional[int]): Words of a constituent at most.
     RETURNS (List[Span]): The constituents, sentence by sentence, in pre-order, each
         range once, with the label of the outermost node over it that matches.
-    RAISES (ValueError): If the pattern is faulty, and where; if a tree is too deep for
-        it; if the Doc has no parse.
+    RAISES (PatternError): If the pattern is faulty, and where.
+    RAISES (ValueError): If a tree is too deep for it, or the Doc has no parse.
     """
     matches = compile_pattern(pattern)
     labels, words = _as_set(labels), _as_set(words)
@@ -86,12 +90,12 @@ def compile_pattern(pattern: str) -> Callable[[Tree], bool]:
 
     pattern (str): The pattern.
     RETURNS (Callable[[Tree], bool]): Says whether a node of a `ParentedTree` matches.
-    RAISES (ValueError): If the pattern is faulty, and where.
+    RAISES (PatternError): If the pattern is faulty, and where.
     """
     from nltk import tgrep  # not at the top: it takes long, and few search
 
-    def make_error(problem: object) -> ValueError:
-        return ValueError(f"The pattern {pattern!r} is faulty: {problem}. {_SYNTAX}")
+    def make_error(problem: object) -> PatternError:
+        return PatternError(f"The pattern {pattern!r} is faulty: {problem}. {_SYNTAX}")
 
     try:
         with warnings.catch_warnings():

@@ -39,6 +39,8 @@ ROOMS = [
     "convert",
     "stream",
     "spark",
+    "stats",
+    "cli",
     "__main__",
 ]
 # All that these know of the world outside Python.
@@ -150,6 +152,9 @@ def test_package_reads_no_grammar_of_patterns_until_one_is_used():
 @pytest.mark.parametrize("entry_point", ENTRY_POINTS, ids=lambda entry: entry.name)
 def test_entry_point_resolves(entry_point):
     function = entry_point.load()
+    if entry_point.group == "console_scripts":
+        assert callable(function)
+        return
     assert function.__module__ == entry_point.module
     group = entry_point.group.removeprefix("spacy_").removeprefix("thinc_")
     if group == "factories":
