@@ -12,6 +12,7 @@ from spacy.vocab import Vocab
 from tqdm import tqdm
 
 from .corpus import make_doc
+from .files import write_whole
 from .trees import ROOT, SUFFIXES, read_trees
 
 # Which split each ten sentences of a file go to, one by one.
@@ -65,7 +66,8 @@ def convert_treebank(
             batch = []
     if batch:
         docs.add(make_doc(batch, vocab, partial))
-    _write(docs, output)
+    with write_whole(output) as path:
+        docs.to_disk(path)
     return count
 
 
@@ -123,14 +125,3 @@ def _harmonise(tree: Tree, relabel: Mapping[str, str], unwrap: set[str]) -> Tree
             node.set_label(relabel.get(node.label(), node.label()))
         stack += children
     return tree
-
-
-def _write(docs: DocBin, output: Path) -> None:
-    """Write under another name first: a stopped run leaves no half file."""
-    output.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = output.with_name(output.name + ".unfinished")
-    try:
-        docs.to_disk(unfinished)
-        unfinished.replace(output)
-    finally:
-        unfinished.unlink(missing_ok=True)

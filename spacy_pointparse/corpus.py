@@ -13,7 +13,7 @@ from spacy.training import Example
 from spacy.vocab import Vocab
 
 from .constituents import KEY, PARTIAL, set_constituents
-from .trees import ROOT, flatten_tree, read_trees, unescape_word
+from .trees import ROOT, find_files, flatten_tree, read_trees, unescape_word
 
 SUFFIX = ".spacy"
 
@@ -72,6 +72,17 @@ def create_corpus(
     return read_examples
 
 
+def list_files(path: str | Path) -> list[Path]:
+    """List the .spacy files at a path or, where there are none, those of trees.
+
+    path (Union[str, Path]): A file, a folder, or a glob of bracketed trees.
+    RETURNS (List[Path]): The files.
+    RAISES (FileNotFoundError): If there are none.
+    """
+    place = Path(path)
+    return sorted(place.glob(f"*{SUFFIX}")) or find_files(place)
+
+
 def read_docs(
     path: str | Path,
     vocab: Vocab,
@@ -89,15 +100,13 @@ def read_docs(
     RAISES (FileNotFoundError): If there is no such file.
     RAISES (TreebankError): On a broken tree, with its file and line.
     """
-    place = Path(path)
-    files = [place] if place.suffix == SUFFIX else sorted(place.glob(f"*{SUFFIX}"))
-    if not files:
+    files = list_files(path)
+    if files[0].suffix != SUFFIX:
         trees = read_trees(path, on_error=on_error)
         while batch := list(islice(trees, sentences_per_doc)):
             yield make_doc(batch, vocab)
+        return
     for file in files:
-        if not file.is_file():
-            raise FileNotFoundError(f"No such file: {file}")
         docs = DocBin().from_disk(file).get_docs(vocab)
         while joined := list(islice(docs, sentences_per_doc)):
             yield joined[0] if len(joined) == 1 else _join(joined)

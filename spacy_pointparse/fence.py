@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-import torch
 from thinc.api import (
     ArgsKwargs,
     Model,
@@ -16,6 +15,8 @@ from thinc.api import (
     xp2torch,
 )
 from thinc.types import Floats2d, Ints1d
+
+from .network import multiply
 
 
 class TorchOps(NumpyOps):
@@ -40,12 +41,7 @@ class TorchOps(NumpyOps):
         trans2 (bool): Transpose the right one.
         RETURNS (Floats2d): The product.
         """
-        left = torch.from_numpy(x.T if trans1 else x)
-        right = torch.from_numpy(y.T if trans2 else y)
-        if out is None:
-            return (left @ right).numpy()
-        torch.matmul(left, right, out=torch.from_numpy(out))
-        return out
+        return multiply(x.T if trans1 else x, y.T if trans2 else y, out)
 
 
 class _Shim(PyTorchShim):

@@ -10,10 +10,8 @@ from pyspark.sql import DataFrame
 from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.types import StringType, StructType
 from spacy.language import Language
-from spacy.tokens import Doc
 
-from .constituents import get_constituents, get_doc_string, get_span_probability
-from .stream import parse_texts
+from .stream import describe, parse_texts
 
 _BRACKET = {
     "start_char": pyarrow.int32(),
@@ -63,7 +61,7 @@ def _parse_batches(
     for batch in batches:
         texts = batch.column(column).to_pylist()
         parsed = parse_texts(nlp, (text for text in texts if text is not None))
-        rows = [({} if text is None else _describe(next(parsed))) for text in texts]
+        rows = [({} if text is None else describe(next(parsed))) for text in texts]
         yield pyarrow.RecordBatch.from_arrays(
             [*batch.columns, *(_make_column(name, rows) for name in _TYPES)],
             names=[*batch.schema.names, *_TYPES],
@@ -72,21 +70,6 @@ def _parse_batches(
 
 def _make_column(name: str, rows: list[dict[str, Any]]) -> pyarrow.Array:
     return pyarrow.array([row.get(name) for row in rows], _TYPES[name])
-
-
-def _describe(parsed: Doc | Exception) -> dict[str, Any]:
-    if isinstance(parsed, Exception):
-        return {"error": f"{type(parsed).__name__}: {parsed}"}
-    constituents = [
-        {
-            "start_char": span.start_char,
-            "end_char": span.end_char,
-            "label": span.label_,
-            "probability": get_span_probability(span),
-        }
-        for span in get_constituents(parsed)
-    ]
-    return {"parse_string": get_doc_string(parsed), "constituents": constituents}
 
 
 # Worker processes live on from one task to the next.

@@ -1,52 +1,112 @@
 """Texts to parsed Docs, one for one: none is lost, whatever fails."""
 
-from collections.abc import Iterable, Iterator
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any
 
 from spacy.language import Language
 from spacy.tokens import Doc
-from spacy.util import minibatch
+from spacy.util import minibatch, raise_error
+
+from .constituents import get_constituents, get_doc_string, get_span_probability
 
 
-def parse_texts(nlp: Language, texts: Iterable[str]) -> Iterator[Doc | Exception]:
-    """Parse a stream of texts in batches of `nlp.batch_size`. While a batch is parsed,
-    the error handlers of the pipeline are replaced.
+def parse_texts(
+    nlp: Language, texts: Iterable[str | Doc], n_process: int = 1
+) -> Iterator[Doc | Exception]:
+    """Parse a stream of texts in batches of `nlp.batch_size`. While that goes on, the
+    default error handler of the pipeline is replaced.
 
     nlp (Language): The pipeline.
-    texts (Iterable[str]): The texts.
+    texts (Iterable[Union[str, Doc]]): The texts, or Docs, whose tokens are kept.
+    n_process (int): Number of processes, -1 for one a core. What fails in another is
+        parsed again in this one.
     YIELDS (Union[Doc, Exception]): For each text, in order, its Doc, or what made a
         component fail on it.
     """
-    for batch in minibatch(texts, nlp.batch_size):
-        yield from _parse_batch(nlp, batch)
+    if n_process == 1:
+        for batch in minibatch(texts, nlp.batch_size):
+            yield from _parse_batch(nlp, batch)
+    else:
+        yield from _parse_in_processes(nlp, texts, n_process)
 
 
-def _parse_batch(nlp: Language, texts: list[str]) -> list[Doc | Exception]:
-    found: list[Doc | Exception] = [
-        ValueError("A component of the pipeline dropped this text without an error.")
-    ] * len(texts)
-    docs = []
-    for i, text in enumerate(texts):
-        try:
-            docs.append((nlp.make_doc(text), i))
-        except Exception as error:
-            found[i] = error
-
-    def keep(_name: str, _pipe: object, failed: list[Doc], error: Exception) -> None:
-        for doc in failed:
-            found[doc._context] = error
-
-    default = nlp.default_error_handler
-    own = [
-        (pipe, pipe.get_error_handler())
-        for _, pipe in nlp.pipeline
-        if hasattr(pipe, "get_error_handler")
-    ]
-    nlp.set_error_handler(keep)
+def _parse_batch(nlp: Language, texts: list[str | Doc]) -> list[Doc | Exception]:
+    """Parse texts together, and those of a batch that fails in halves of it."""
     try:
-        for doc, i in nlp.pipe(docs, as_tuples=True):
-            found[i] = doc
+        with _handle_errors(nlp, raise_error):
+            docs = list(nlp.pipe(texts))
+        if len(docs) == len(texts):
+            return docs
+        raise ValueError(
+            "A component of the pipeline dropped this text without an error."
+        )
+    except Exception as error:
+        if len(texts) == 1:
+            return [error]
+    half = len(texts) // 2
+    return _parse_batch(nlp, texts[:half]) + _parse_batch(nlp, texts[half:])
+
+
+def _parse_in_processes(
+    nlp: Language, texts: Iterable[str | Doc], n_process: int
+) -> Iterator[Doc | Exception]:
+    waiting: deque[str | Doc] = deque()
+
+    def make_docs() -> Iterator[tuple[Doc, int]]:
+        for i, text in enumerate(texts):
+            waiting.append(text)
+            try:
+                doc = text if isinstance(text, Doc) else nlp.make_doc(text)
+            except Exception:
+                continue
+            yield doc, i
+
+    done = 0
+    # Of a batch that fails in a worker spaCy keeps nothing, its error least of all.
+    with _handle_errors(nlp, _ignore):
+        for doc, i in nlp.pipe(make_docs(), as_tuples=True, n_process=n_process):
+            missing = [waiting.popleft() for _ in range(i - done)]
+            yield from _parse_batch(nlp, missing) if missing else ()
+            waiting.popleft()
+            done = i + 1
+            yield doc
+    yield from _parse_batch(nlp, list(waiting)) if waiting else ()
+
+
+@contextmanager
+def _handle_errors(nlp: Language, handler: Callable[..., None]) -> Iterator[None]:
+    # `nlp.set_error_handler` fails on spaCy's own parser and ner, as of 3.8.18.
+    own = nlp.default_error_handler
+    nlp.default_error_handler = handler
+    try:
+        yield
     finally:
-        nlp.set_error_handler(default)
-        for pipe, handler in own:
-            pipe.set_error_handler(handler)
-    return found
+        nlp.default_error_handler = own
+
+
+def _ignore(*_: Any) -> None:
+    pass
+
+
+def describe(parsed: Doc | Exception) -> dict[str, Any]:
+    """Describe what came of a text by plain values.
+
+    parsed (Union[Doc, Exception]): The Doc, or what failed.
+    RETURNS (Dict[str, Any]): "parse_string", the trees of the text, one a line, and
+        "constituents", for each bracket, in pre-order, its character offsets, label and
+        probability; or "error", what went wrong.
+    """
+    if isinstance(parsed, Exception):
+        return {"error": f"{type(parsed).__name__}: {parsed}"}
+    constituents = [
+        {
+            "start_char": span.start_char,
+            "end_char": span.end_char,
+            "label": span.label_,
+            "probability": get_span_probability(span),
+        }
+        for span in get_constituents(parsed)
+    ]
+    return {"parse_string": get_doc_string(parsed), "constituents": constituents}

@@ -90,7 +90,7 @@ def read_trees(
         keep_functions=keep_functions,
         bare_empties=bare_empties,
     )
-    files = _find_files(path)
+    files = find_files(path)
     items = (_parse_lines(_read_lines(file), str(file)) for file in files)
     trees = _sift(chain.from_iterable(items), str(path), on_error)
     cleaned = (clean(tree) for tree in trees)
@@ -135,7 +135,13 @@ def _sift(
         warnings.warn(message, stacklevel=2)
 
 
-def _find_files(path: str | Path) -> list[Path]:
+def find_files(path: str | Path) -> list[Path]:
+    """Find the files of a treebank.
+
+    path (str | Path): A file, a folder or a glob, as for `read_trees`.
+    RETURNS (list[Path]): The files, in the order of their names.
+    RAISES (FileNotFoundError): If there are none.
+    """
     if Path(path).exists():
         places = [Path(path)]
     else:

@@ -23,6 +23,7 @@ ROOMS = [
     "model",
     "sentences",
     "constituents",
+    "search",
     "alignment",
     "targets",
     "loss",
@@ -37,10 +38,12 @@ ROOMS = [
     "pointing_parser",
     "callbacks",
     "optimizer",
+    "files",
     "convert",
     "stream",
     "spark",
-    "show",
+    "stats",
+    "cli",
     "__main__",
 ]
 # All that these know of the world outside Python.
@@ -52,6 +55,7 @@ KNOWN = {
     "fence": {"thinc"},
     "embeddings": {"numpy", "spacy", "thinc"},
     "model": {"spacy", "thinc"},
+    "search": {"nltk", "spacy"},
     "loss": {"numpy", "thinc"},
     "inference": {"numpy", "spacy", "thinc"},
     "calibration": {"numpy"},
@@ -142,7 +146,8 @@ def test_parser_knows_its_architecture_by_name_only():
 
 
 def test_package_imports_no_more_than_it_offers():
-    assert list_rooms("__init__") == {"constituents", "drawing", "glossary"}
+    rooms = {"constituents", "drawing", "glossary", "search"}
+    assert list_rooms("__init__") == rooms
 
 
 def test_package_imports_without_what_pictures_need():
@@ -154,9 +159,17 @@ def test_package_imports_without_what_pictures_need():
     assert (result.returncode, result.stderr) == (0, "")
 
 
+def test_package_reads_no_grammar_of_patterns_until_one_is_used():
+    code = "import sys, spacy_pointparse; print('nltk.tgrep' in sys.modules)"
+    assert run_python(code).stdout == "False\n"
+
+
 @pytest.mark.parametrize("entry_point", ENTRY_POINTS, ids=lambda entry: entry.name)
 def test_entry_point_resolves(entry_point):
     function = entry_point.load()
+    if entry_point.group == "console_scripts":
+        assert callable(function)
+        return
     assert function.__module__ == entry_point.module
     group = entry_point.group.removeprefix("spacy_").removeprefix("thinc_")
     if group == "factories":

@@ -3,8 +3,9 @@
 import pytest
 import spacy
 from spacy.language import Language
+from spacy.tokens import Doc
 
-from spacy_pointparse.stream import parse_texts
+from spacy_pointparse.stream import describe, parse_texts
 
 
 @Language.component("refuse_running")
@@ -18,23 +19,28 @@ def show(found):
     return found._.parse_string if hasattr(found, "_") else repr(found)
 
 
-def test_texts_come_out_in_order_beside_those_that_fail(trained):
+@pytest.mark.parametrize("n_process", [1, 2])
+def test_texts_come_out_in_order_beside_those_that_fail(trained, n_process):
     trained.add_pipe("refuse_running", first=True)
     trained.max_length = 20
+    trained.batch_size = 3
     texts = ["Yes", "Run", "Yes " * 6, "Yes", "", "Run", "Yes"]
-    found = [show(parsed) for parsed in parse_texts(trained, texts)]
+    found = [show(parsed) for parsed in parse_texts(trained, texts, n_process)]
     assert found[2].startswith('ValueError("[E088]')
     refused = "KeyError('no running here')"
     yes = "(UH Yes)"
     assert found[:2] + found[3:] == [yes, refused, yes, "", refused, yes]
 
 
-def test_texts_are_parsed_as_they_come(trained):
+@pytest.mark.parametrize("n_process", [1, 2])
+def test_texts_are_parsed_as_they_come(trained, n_process):
     trained.batch_size = 2
     taken = []
-    texts = (taken.append(i) or "Yes" for i in range(6))
-    next(parse_texts(trained, texts))
-    assert len(taken) < 6
+    texts = (taken.append(i) or "Yes" for i in range(100))
+    parsed = parse_texts(trained, texts, n_process)
+    next(parsed)
+    parsed.close()
+    assert len(taken) < 20
 
 
 def test_error_handler_of_the_pipeline_is_back_afterwards(trained):
@@ -44,14 +50,55 @@ def test_error_handler_of_the_pipeline_is_back_afterwards(trained):
         list(trained.pipe(["Run"]))
 
 
-def test_error_handlers_of_components_are_back_afterwards(trained):
-    def handle(name, pipe, docs, error):
-        pass
+@pytest.mark.parametrize("n_process", [1, 2])
+def test_one_that_fails_takes_none_of_its_batch_along(n_process):
+    @Language.component("refuse_batches")
+    def refuse_batches(doc):
+        return doc
 
-    parser = trained.get_pipe("pointing_parser")
-    parser.set_error_handler(handle)
-    list(parse_texts(trained, ["Yes"]))
-    assert parser.get_error_handler() is handle
+    def pipe(docs, **_):
+        docs = list(docs)
+        if any(doc.text == "Run" for doc in docs):
+            raise ValueError(f"no running in {len(docs)}")
+        return docs
+
+    refuse_batches.pipe = pipe
+    nlp = spacy.blank("en")
+    nlp.add_pipe("refuse_batches")
+    texts = ["Yes", "No", "Run", "Yes", "Run", "Run", "No"]
+    found = [str(parsed) for parsed in parse_texts(nlp, texts, n_process)]
+    assert found == [text.replace("Run", "no running in 1") for text in texts]
+
+
+def test_components_without_a_place_for_handlers_are_no_hindrance():
+    """As of spaCy 3.8.18, `set_error_handler` fails on its own parser and ner."""
+    nlp = spacy.blank("en")
+    ner = nlp.add_pipe("ner")
+    ner.add_label("PERSON")
+    nlp.initialize()
+    [doc, error] = parse_texts(nlp, ["Yes", None])
+    assert doc.text == "Yes"
+    assert isinstance(error, ValueError)
+
+
+@pytest.mark.parametrize("n_process", [1, 2])
+def test_docs_keep_their_tokens(trained, n_process):
+    docs = [Doc(trained.vocab, words=["Run", "Yes"], sent_starts=[True, True])]
+    [doc] = parse_texts(trained, docs, n_process)
+    assert doc._.parse_string == "(S (VP (VB Run)))\n(UH Yes)"
+
+
+def test_what_came_of_a_text_is_described(trained):
+    doc = trained("Run")
+    probability = doc[:]._.probability
+    assert describe(doc) == {
+        "parse_string": "(S (VP (VB Run)))",
+        "constituents": [
+            {"start_char": 0, "end_char": 3, "label": label, "probability": probability}
+            for label in ("S", "VP")
+        ],
+    }
+    assert describe(KeyError("x")) == {"error": "KeyError: 'x'"}
 
 
 def test_text_that_a_component_drops_is_named():

@@ -5,6 +5,7 @@ from .characters import CharacterLSTM
 from .encoders import BiLSTM
 from .heads import LabelFeatures, Pointer
 from .precision import MixedPrecision
+from .products import multiply
 
 __all__ = [
     "BiLSTM",
@@ -13,4 +14,5 @@ __all__ = [
     "MixedPrecision",
     "Pointer",
     "SelfAttention",
+    "multiply",
 ]

@@ -12,9 +12,11 @@ import spacy
 import typer
 from spacy.tokens import Doc
 
-from .corpus import SUFFIX, read_docs
-from .drawing import render
-from .trees import SUFFIXES
+from ..corpus import SUFFIX, read_docs
+from ..drawing import render
+from ..files import write_whole
+from ..trees import SUFFIXES
+from .options import clear_errors
 
 
 class Style(str, Enum):
@@ -24,7 +26,8 @@ class Style(str, Enum):
     span = "span"
 
 
-def show(
+@clear_errors()
+def show_cli(
     source: Annotated[
         str,
         typer.Argument(
@@ -66,7 +69,8 @@ def show(
     if output is None:
         typer.echo(picture)
     else:
-        _write(picture, output)
+        with write_whole(output) as path:
+            path.write_text(picture, encoding="utf8")
         typer.echo(f"Drawn in {output}")
 
 
@@ -88,11 +92,3 @@ def _choose_shape(output: Path | None, style: Style) -> dict[str, str | bool]:
     if suffix not in (".svg", ".txt"):
         raise ValueError(f"Name the file .svg, .html or .txt, not {output}.")
     return {"style": "tree" if suffix == ".svg" else "text"}
-
-
-def _write(picture: str, output: Path) -> None:
-    """Write under another name first: a stopped run leaves no half file."""
-    output.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = output.with_name(output.name + ".unfinished")
-    unfinished.write_text(picture, encoding="utf8")
-    unfinished.replace(output)

@@ -1,0 +1,26 @@
+"""The command line: `python -m spacy_pointparse`, or `pointparse`."""
+
+import typer
+
+from .convert import convert_cli
+from .evaluate import calibrate_cli, evaluate_cli
+from .parse import parse_cli
+from .score import score_cli
+from .search import search_cli
+from .show import show_cli
+from .stats import stats_cli
+
+app = typer.Typer(
+    name="spacy_pointparse",
+    help="Constituency parsing by pointing.",
+    no_args_is_help=True,
+    add_completion=False,
+)
+app.command("parse")(parse_cli)
+app.command("search")(search_cli)
+app.command("show")(show_cli)
+app.command("stats")(stats_cli)
+app.command("convert")(convert_cli)
+app.command("score")(score_cli)
+app.command("evaluate")(evaluate_cli)
+app.command("calibrate")(calibrate_cli)

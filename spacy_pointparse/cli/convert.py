@@ -1,0 +1,81 @@
+"""The command `convert`."""
+
+import re
+from enum import Enum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ..convert import convert_treebank
+from ..trees import SEPARATORS
+from .options import clear_errors
+
+RENAME = re.compile(r"[^=()\s]+=[^=()\s]+")
+
+
+class OnError(str, Enum):
+    """What to do with a broken tree."""
+
+    raise_ = "raise"
+    skip = "skip"
+
+
+def convert_cli(
+    inputs: Annotated[
+        list[Path], typer.Argument(help="Files, folders or globs of bracketed trees")
+    ],
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="The .spacy file to write")
+    ],
+    split: Annotated[
+        str, typer.Option(help="Part to take: train, dev, test, or a list's name")
+    ] = "",
+    limit: Annotated[int, typer.Option(help="Draw this many sentences, 0 for all")] = 0,
+    relabel: Annotated[
+        list[str], typer.Option(help="Rename a label, as in NML=NP")
+    ] = [],  # noqa: B006
+    unwrap: Annotated[
+        list[str], typer.Option(help="Take this label off whole sentences")
+    ] = [],  # noqa: B006
+    sentences_per_doc: Annotated[
+        int, typer.Option(min=1, help="Sentences of a Doc")
+    ] = 1,
+    partial: Annotated[
+        bool, typer.Option(help="There may be brackets that the trees do not show")
+    ] = False,
+    separators: Annotated[
+        str, typer.Option(help="Characters that part functions from labels")
+    ] = SEPARATORS,
+    keep_functions: Annotated[bool, typer.Option(help="Keep function tags")] = False,
+    bare_empties: Annotated[
+        bool, typer.Option(help="Empties are leaves like *T* without a tag")
+    ] = False,
+    on_error: Annotated[
+        OnError, typer.Option(help="Stop at a broken tree, or skip it")
+    ] = OnError.raise_,
+) -> None:
+    """Convert bracketed trees to a .spacy file for training and evaluation."""
+    with clear_errors():
+        count = convert_treebank(
+            inputs,
+            output,
+            split=split,
+            limit=limit,
+            relabel=_parse_renames(relabel),
+            unwrap=unwrap,
+            sentences_per_doc=sentences_per_doc,
+            partial=partial,
+            separators=separators,
+            keep_functions=keep_functions,
+            bare_empties=bare_empties,
+            on_error=on_error.value,
+        )
+    typer.echo(f"{count} sentences in {output}")
+
+
+def _parse_renames(renames: list[str]) -> dict[str, str]:
+    wrong = [rename for rename in renames if not RENAME.fullmatch(rename)]
+    if wrong:
+        raise ValueError(f"--relabel takes OLD=NEW, not {wrong[0]!r}.")
+    return dict(rename.split("=") for rename in renames)

@@ -1,0 +1,100 @@
+"""The commands `evaluate` and `calibrate`."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated
+
+import spacy
+import typer
+from spacy.cli._util import setup_gpu
+
+from ..corpus import create_corpus
+from .options import GpuId, Model, clear_errors
+
+GoldTags = Annotated[bool, typer.Option(help="Give the gold tags")]
+Tags = Annotated[
+    Path | None, typer.Option(help="File of other tags to give, a tree a line")
+]
+
+
+def evaluate_cli(
+    model: Model,
+    data: Annotated[Path, typer.Argument(help="A .spacy file or bracketed trees")],
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="JSON file for the scores")
+    ] = None,
+    gold_tags: GoldTags = False,
+    tags: Tags = None,
+    raw_text: Annotated[
+        bool, typer.Option(help="Give nothing but the text: no tokens, no sentences")
+    ] = False,
+    sentences_per_doc: Annotated[
+        int, typer.Option(min=1, help="Sentences of a Doc")
+    ] = 1,
+    gpu_id: GpuId = -1,
+) -> None:
+    """Evaluate a trained pipeline on gold tokens and sentences, or on raw text."""
+    with clear_errors():
+        setup_gpu(gpu_id)
+        corpus = create_corpus(
+            data,
+            sentences_per_doc=sentences_per_doc,
+            gold_tokens=not raw_text,
+            gold_sentences=not raw_text,
+            gold_tags=gold_tags,
+            tags=tags,
+        )
+        nlp = spacy.load(model)
+        scores = nlp.evaluate(list(corpus(nlp)))
+    scores["tags_given"] = str(tags) if tags else "gold" if gold_tags else "none"
+    for name, value in _list_scores(scores):
+        typer.echo(f"{name:<20}{value:>10}")
+    if output is not None:
+        with clear_errors():
+            output.parent.mkdir(parents=True, exist_ok=True)
+            output.write_text(json.dumps(scores, indent=2), encoding="utf8")
+
+
+def calibrate_cli(
+    model: Annotated[Path, typer.Argument(help="Folder of a trained pipeline")],
+    data: Annotated[
+        Path, typer.Argument(help="A .spacy file or trees it was not trained on")
+    ],
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="Folder for the pipeline, calibrated")
+    ],
+    name: Annotated[
+        str, typer.Option(help="Name of the component")
+    ] = "pointing_parser",
+    gold_tags: GoldTags = False,
+    tags: Tags = None,
+    gpu_id: GpuId = -1,
+) -> None:
+    """Fit the probabilities of constituents to how often they are right."""
+    with clear_errors():
+        setup_gpu(gpu_id)
+        nlp = spacy.load(model)
+        examples = create_corpus(data, gold_tags=gold_tags, tags=tags)(nlp)
+        calibration = nlp.get_pipe(name).calibrate(examples)
+        nlp.to_disk(output)
+    typer.echo(f"slope {calibration.slope:.3f}, intercept {calibration.intercept:.3f}")
+
+
+def _list_scores(scores: dict) -> Iterator[tuple[str, str]]:
+    percentages = {
+        "LABELLED RECALL": "spans_constituents_r",
+        "LABELLED PRECISION": "spans_constituents_p",
+        "LABELLED F1": "spans_constituents_f",
+        "COMPLETE MATCH": "constituents_complete",
+        "TAG ACCURACY": "constituents_tag_acc",
+        "SENTENCE F1": "sents_f",
+    }
+    for name, key in percentages.items():
+        if scores.get(key) is not None:
+            yield name, f"{100 * scores[key]:.2f}"
+    if scores.get("constituents_crossing") is not None:
+        yield "AVERAGE CROSSING", f"{scores['constituents_crossing']:.2f}"
+        yield "REJECTED BY EVALB", str(scores["constituents_rejected"])
+    yield "TAGS GIVEN", scores["tags_given"]
+    yield "WORDS PER SECOND", f"{scores['speed']:.0f}"

@@ -1,0 +1,144 @@
+"""The command `parse`."""
+
+import multiprocessing
+import os
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Annotated
+
+import spacy
+import typer
+from spacy.cli._util import setup_gpu
+from spacy.language import Language
+from spacy.tokens import Doc
+from tqdm import tqdm
+
+from .formats import WRITERS, Format, collect_docs, show_error
+from .inputs import STDIN, Item, find_inputs, parse_items, read_items
+from .options import BatchSize, Field, GpuId, Model, Texts, clear_errors
+from .partial import (
+    Progress,
+    get_partial,
+    load_progress,
+    remove_partial,
+    skip_items,
+    write_partial,
+)
+
+
+def parse_cli(
+    model: Model,
+    inputs: Annotated[
+        list[Path], typer.Argument(help="Files and folders; - is standard input")
+    ] = [],  # noqa: B006
+    texts: Texts = [],  # noqa: B006
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output", "-o", dir_okay=False, help="File; else standard output"
+        ),
+    ] = None,
+    form: Annotated[
+        Format | None,
+        typer.Option("--format", "-f", help="Else by the output's suffix, or brackets"),
+    ] = None,
+    field: Field = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on where a stopped run has come to")
+    ] = False,
+    batch_size: BatchSize = None,
+    n_process: Annotated[
+        int, typer.Option("--n-process", "-n", min=1, help="Processes, on CPUs")
+    ] = 1,
+    gpu_id: GpuId = -1,
+) -> None:
+    """Parse texts to trees.
+
+    A text is a line of a file, a field of a line of a .jsonl file, or a Doc of a .spacy
+    file. One that fails is reported, makes the exit code 1, and leaves an empty line
+    (brackets), an object with an "error" (jsonl), a comment (conll) or an empty Doc
+    (spacy) in its place.
+    """
+    form = form or Format.of(output)
+    if output is None and (resume or form is Format.spacy):
+        raise typer.BadParameter(
+            "--resume and the format spacy need a file.", param_hint="--output"
+        )
+    if gpu_id >= 0 and n_process > 1:
+        raise typer.BadParameter("A GPU takes one process.", param_hint="--n-process")
+    with clear_errors():
+        files = find_inputs(inputs or ([] if texts else [STDIN]))
+        setup_gpu(gpu_id, silent=True)
+        if n_process > 1:
+            _prepare_processes()
+        nlp = spacy.load(model)
+        nlp.batch_size = batch_size or nlp.batch_size
+        items = read_items(texts, files, field, nlp.vocab)
+        progress = Progress({"model": _name(nlp), "format": form.value})
+        if output is not None:
+            _check_place(output, inputs)
+            progress = load_progress(output, progress.settings, resume)
+            skip_items(items, progress, output)
+        parsed = parse_items(nlp, items, n_process)
+        pieces = _make_pieces(parsed, form, progress, is_shown=output is None)
+        if output is None:
+            _print(pieces)
+        else:
+            write_partial(output, pieces, progress, nlp.batch_size)
+            _finish(output, form)
+        if progress.failed:
+            raise ValueError(f"{progress.failed} of {progress.texts} texts failed.")
+
+
+def _prepare_processes() -> None:
+    """Let processes start anew, with a thread each: in copies of this one, torch would
+    wait for threads that are not there."""
+    multiprocessing.set_start_method("spawn", force=True)
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+
+def _name(nlp: Language) -> str:
+    return "{lang}_{name}-{version}".format(**nlp.meta)
+
+
+def _check_place(output: Path, inputs: Iterable[Path]) -> None:
+    for path in inputs:
+        if path != STDIN and output.resolve().is_relative_to(path.resolve()):
+            raise ValueError(f"The output {output} would be part of the input {path}.")
+
+
+def _make_pieces(
+    parsed: Iterable[tuple[Item, Doc | Exception]],
+    form: Format,
+    progress: Progress,
+    is_shown: bool,
+) -> Iterator[bytes]:
+    # A bar belongs on a terminal, and not between the lines of the output.
+    no_bar = True if is_shown and sys.stdout.isatty() else None
+    for item, found in tqdm(
+        parsed, unit=" texts", initial=progress.texts, disable=no_bar
+    ):
+        failed = isinstance(found, Exception)
+        if failed:
+            tqdm.write(f"{item.place}: {show_error(found)}", file=sys.stderr)
+        progress.count(item, failed)
+        # Half a surrogate pair, as JSON can hold, becomes the escape that it was.
+        yield WRITERS[form](item, found).encode("utf8", "backslashreplace")
+
+
+def _print(pieces: Iterable[bytes]) -> None:
+    stdout = typer.get_binary_stream("stdout")
+    for piece in pieces:
+        stdout.write(piece)
+        stdout.flush()
+
+
+def _finish(output: Path, form: Format) -> None:
+    partial = get_partial(output)
+    if form is Format.spacy:
+        with partial.open("rb") as lines:
+            collect_docs(lines, output)
+    else:
+        partial.replace(output)
+    remove_partial(output)

@@ -1,0 +1,113 @@
+"""The command `search`."""
+
+from bisect import bisect_right
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Any
+
+import spacy
+import typer
+from spacy.cli._util import setup_gpu
+from spacy.tokens import Doc, Span
+
+from ..constituents import get_span_string
+from ..search import PatternError, compile_pattern, find_constituents
+from ..sentences import get_sentences
+from .formats import show_error
+from .inputs import STDIN, find_inputs, parse_items, read_items, read_treebank
+from .options import BatchSize, Field, GpuId, Texts, clear_errors
+
+
+def search_cli(
+    pattern: Annotated[str, typer.Argument(help='As of tgrep: "NP < PP"; "*" for all')],
+    inputs: Annotated[
+        list[Path],
+        typer.Argument(
+            help="Parsed .spacy files and bracketed trees: files, folders or globs; "
+            "with --model texts, as for `parse`"
+        ),
+    ] = [],  # noqa: B006
+    labels: Annotated[
+        list[str], typer.Option("--label", help="Labels, of which to have one")
+    ] = [],  # noqa: B006
+    words: Annotated[
+        list[str], typer.Option("--word", help="Words, to have all of them")
+    ] = [],  # noqa: B006
+    min_length: Annotated[int, typer.Option(help="Words at least")] = 1,
+    max_length: Annotated[int | None, typer.Option(help="Words at most")] = None,
+    model: Annotated[
+        str | None,
+        typer.Option("--model", "-m", help="Pipeline that parses the inputs first"),
+    ] = None,
+    texts: Texts = [],  # noqa: B006
+    field: Field = None,
+    batch_size: BatchSize = None,
+    gpu_id: GpuId = -1,
+) -> None:
+    """Find constituents by pattern.
+
+    Of each are printed, with tabs between: its file and the number of its line, Doc or
+    tree; the number of its sentence there; the offset of its first character and of the
+    one after its last; its text; its brackets.
+    """
+    if not model and (texts or not inputs):
+        raise typer.BadParameter("Give trees, or a --model.", param_hint="INPUTS")
+    failed = 0
+    with clear_errors():
+        compile_pattern(pattern)
+        query = {
+            "pattern": pattern,
+            "labels": labels,
+            "words": words,
+            "min_length": min_length,
+            "max_length": max_length,
+        }
+        if model:
+            setup_gpu(gpu_id, silent=True)
+            docs = _parse(model, inputs, texts, field, batch_size)
+        else:
+            docs = (pair for path in inputs for pair in read_treebank(path))
+        for place, doc in docs:
+            found = _search(doc, query)
+            if isinstance(found, Exception):
+                failed += 1
+                typer.echo(f"{place}: {show_error(found)}", err=True)
+            elif found:
+                _print(place, doc, found)
+        if failed:
+            raise ValueError(f"{failed} text(s) failed.")
+
+
+def _parse(
+    model: str,
+    inputs: list[Path],
+    texts: list[str],
+    field: str | None,
+    batch_size: int | None,
+) -> Iterator[tuple[str, Doc | Exception]]:
+    files = find_inputs(inputs or ([] if texts else [STDIN]))
+    nlp = spacy.load(model)
+    nlp.batch_size = batch_size or nlp.batch_size
+    items = read_items(texts, files, field, nlp.vocab)
+    for item, parsed in parse_items(nlp, items):
+        yield item.place, parsed
+
+
+def _search(doc: Doc | Exception, query: dict[str, Any]) -> list[Span] | Exception:
+    if isinstance(doc, Exception):
+        return doc
+    try:
+        return find_constituents(doc, **query)
+    except PatternError:
+        raise
+    except ValueError as error:
+        return error
+
+
+def _print(place: str, doc: Doc, found: list[Span]) -> None:
+    starts = [sent.start for sent in get_sentences(doc)]
+    for span in found:
+        sentence = bisect_right(starts, span.start)
+        text = " ".join(span.text.split())
+        columns = (place, sentence, span.start_char, span.end_char, text)
+        typer.echo("\t".join(map(str, (*columns, get_span_string(span)))))

@@ -1,0 +1,81 @@
+"""The command `stats`."""
+
+from pathlib import Path
+from statistics import fmean, median
+from typing import Annotated
+
+import typer
+from wasabi import table
+
+from ..stats import TreebankStats, plot
+from .inputs import read_treebank
+from .options import clear_errors
+
+
+def stats_cli(
+    data: Annotated[
+        list[Path],
+        typer.Argument(
+            help=".spacy files and bracketed trees: files, folders or globs"
+        ),
+    ],
+    top: Annotated[
+        int, typer.Option(help="Most frequent labels and chains shown")
+    ] = 20,
+    plot_path: Annotated[
+        Path | None,
+        typer.Option("--plot", help="Picture to draw, as .png or .svg"),
+    ] = None,
+) -> None:
+    """Count sentences, words, labels and unary chains of a treebank.
+
+    The depth of a tree is the number of brackets around its deepest word, without the
+    tag.
+    """
+    stats = TreebankStats()
+    with clear_errors():
+        for path in data:
+            for place, doc in read_treebank(path):
+                try:
+                    stats.add(doc)
+                except ValueError as error:
+                    raise ValueError(f"{place}: {error}") from None
+        if not stats.lengths:
+            raise ValueError("There is not one sentence in it.")
+        _print(stats, top)
+        if plot_path is not None:
+            plot(stats, plot_path)
+
+
+def _print(stats: TreebankStats, top: int) -> None:
+    totals = {
+        "sentences": stats.lengths.total(),
+        "words": stats.tags.total(),
+        "brackets": stats.labels.total(),
+        "unary chains": stats.chains.total(),
+    }
+    typer.echo(table(totals, aligns=("l", "r")), nl=False)
+    measures = [
+        (name, f"{fmean(each):.1f}", f"{median(each):g}", max(each))
+        for name, each in (
+            ("words", list(stats.lengths.elements())),
+            ("depth", list(stats.depths.elements())),
+        )
+    ]
+    _print_table(("of a sentence", "mean", "median", "most"), measures)
+    for name, counts in (
+        ("label", stats.labels),
+        ("tag", stats.tags),
+        ("unary chain", stats.chains),
+    ):
+        rows = [(label, count) for label, count in counts.most_common(top)]
+        others = counts.total() - sum(count for _, count in rows)
+        if others:
+            rows.append((f"({len(counts) - len(rows)} others)", others))
+        shares = [(*row, f"{100 * row[1] / counts.total():.1f}") for row in rows]
+        _print_table((name, "count", "%"), shares)
+
+
+def _print_table(header: tuple[str, ...], rows: list[tuple]) -> None:
+    aligns = ("l", *"r" * (len(header) - 1))
+    typer.echo(table(rows, header, divider=True, aligns=aligns), nl=False)
