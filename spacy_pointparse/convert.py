@@ -96,7 +96,7 @@ def _find_split(folder: Path, split: str) -> list[Path]:
         for path in folder.rglob("*")
         if SUFFIXES.intersection(path.suffixes)
     }
-    names = listed.read_text(encoding="utf8").split()
+    names = listed.read_text(encoding="utf-8-sig", errors="surrogateescape").split()
     missing = [name for name in names if name not in found]
     if missing:
         raise FileNotFoundError(

@@ -181,7 +181,10 @@ def _copy_gold(reference: Doc, attributes: list[str]) -> Doc:
 
 def _read_tags(path: str | Path) -> Iterator[tuple[str, list[str]]]:
     """Read a file of tags: its name and line, for messages, and the tags there."""
-    text = Path(path).read_text(encoding="utf8")
+    try:
+        text = Path(path).read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{path} is not UTF-8 text: convert it ({error}).") from error
     for number, line in enumerate(text.splitlines(), start=1):
         yield f"{path}:{number}", line.split()
 

@@ -194,6 +194,15 @@ def trained(trained_path: Path) -> Language:
 
 
 @pytest.fixture(scope="session")
+def splitting(trained_path: Path) -> Language:
+    """The tiny parser behind a sentencizer, for raw text; not to be changed."""
+    nlp = spacy.blank("en")
+    nlp.add_pipe("sentencizer")
+    nlp.add_pipe("pointing_parser", source=spacy.load(trained_path))
+    return nlp
+
+
+@pytest.fixture(scope="session")
 def bert(trees: list[str], tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a tiny BERT of random weights whose vocabulary is letters."""
     transformers = pytest.importorskip("transformers")

@@ -4,6 +4,7 @@ import importlib
 from pathlib import Path
 
 import pytest
+from hypothesis import strategies as st
 from spacy.util import load_model_from_config
 from thinc.api import Config
 
@@ -93,3 +94,21 @@ def test_rows_of_equal_time_follow_one_of_ours(benchmark):
     assert all(
         compare.ROWS[name].parser not in compare.REQUIREMENTS for name in followed
     )
+
+
+def test_properties_are_counted_with_what_they_fail_on(benchmark):
+    properties = benchmark("properties")
+    checked = []
+
+    def check(nlp, case):
+        checked.append(case)
+        assert case != 3, "three"
+
+    invariant = properties.Invariant(st.integers(0, 9), 1, check)
+    row = properties.measure(None, invariant, 40)
+    assert row.cases == len(checked) == 10  # there are no more
+    assert row.distinct == 10
+    [(case, error)] = row.failures
+    assert case == "3" and error.startswith("AssertionError: three")
+    wide = properties.Invariant(st.integers(), 1, check)
+    assert properties.measure(None, wide, 1200).cases == 1200

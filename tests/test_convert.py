@@ -114,6 +114,16 @@ def test_convert_split_of_a_folder_is_a_list_of_documents(write, tmp_path):
     assert read_words(output) == ["b"]
 
 
+def test_convert_list_of_documents_in_other_encodings(write, tmp_path):
+    write("(NP (NN t))", name="bank/\u00e4.mrg")
+    listed, output = tmp_path / "bank" / "dev.txt", tmp_path / "o.spacy"
+    listed.write_text("\u00e4\r\n", encoding="utf-8-sig")
+    assert convert_treebank([tmp_path / "bank"], output, split="dev") == 1
+    listed.write_text("\u00e4\n", encoding="latin-1")
+    with pytest.raises(FileNotFoundError, match=r"1 documents.*dev\.txt"):
+        convert_treebank([tmp_path / "bank"], output, split="dev")
+
+
 def test_convert_missing_document_is_named(write, tmp_path):
     write(LINES[0], name="bank/a.mrg")
     write("a", "zebra", "yak", name="bank/dev.txt")

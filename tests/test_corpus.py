@@ -189,6 +189,16 @@ def test_corpus_refuses_tags_that_do_not_fit(write, nlp, lines, message):
         list(corpus(nlp))
 
 
+def test_corpus_tags_in_other_encodings(write, nlp, tmp_path):
+    trees, tags = write(*LINES), tmp_path / "tags.txt"
+    tags.write_text("\n".join(TAGS), encoding="utf-8-sig")
+    example = next(create_corpus(trees, tags=tags)(nlp))
+    assert [token.tag_ for token in example.predicted] == ["A", "B", "C", "D"]
+    tags.write_text("\n".join(TAGS).replace("A", "\u00c4"), encoding="latin-1")
+    with pytest.raises(ValueError, match=r"tags\.txt is not UTF-8 text: convert it"):
+        next(create_corpus(trees, tags=tags)(nlp))
+
+
 def test_corpus_with_a_limit_reads_as_many_tags(write, nlp):
     tags = write(*TAGS, name="tags.txt")
     examples = list(create_corpus(write(*LINES), tags=tags, limit=1)(nlp))

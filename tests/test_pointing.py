@@ -3,6 +3,7 @@ from pathlib import Path
 
 import numpy
 import pytest
+from anything import draw_constituents
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
@@ -42,25 +43,6 @@ def decode_targets(targets):
     general = numpy.zeros((length, length))
     general[numpy.arange(length), targets] = 1.0
     return decode(general, numpy.ones(length))
-
-
-@st.composite
-def draw_trees(draw):
-    """An n-ary tree with chains over words and phrases; a root may be a TOP."""
-    length = draw(st.integers(1, 30))
-    names = st.sampled_from(["S", "NP", "VP", "NP-SBJ", "PP+X", "TOP"])
-    pieces = [(0, length)]
-    constituents = []
-    while pieces:
-        start, end = pieces.pop()
-        least = 0 if end - start == 1 else 1
-        chain = draw(st.lists(names, min_size=least, max_size=3))
-        constituents += [(start, end, label) for label in chain]
-        if end - start > 1:
-            inner = st.integers(start + 1, end - 1)
-            cuts = sorted(draw(st.sets(inner, min_size=1, max_size=4)))
-            pieces += reversed(list(zip([start, *cuts], [*cuts, end])))
-    return constituents, length
 
 
 @pytest.mark.parametrize(
@@ -147,17 +129,7 @@ def test_pointing_refuses_what_is_no_tree(constituents, label, problem):
         encode(constituents, 4)
 
 
-@given(draw_trees())
-def test_pointing_round_trip(tree):
-    constituents, length = tree
-    pointings = encode(constituents, length)
-    assert to_constituents(pointings) == constituents
-    decoded = decode_targets(pointings.targets)
-    assert_array_equal(decoded, pointings.targets)
-    assert to_constituents(pointings._replace(targets=decoded)) == constituents
-
-
-@given(draw_trees())
+@given(draw_constituents())
 def test_words_point_at_the_other_end_of_their_largest_span(tree):
     targets = encode(*tree).targets
     assert_is_whole_tree(targets)
@@ -167,7 +139,7 @@ def test_words_point_at_the_other_end_of_their_largest_span(tree):
         assert abs(p - i) == max(widths, default=0)
 
 
-@given(draw_trees(), st.randoms(use_true_random=False))
+@given(draw_constituents(), st.randoms(use_true_random=False))
 def test_what_known_brackets_allow_holds_the_truth(tree, random):
     constituents, length = tree
     targets = encode(constituents, length).targets

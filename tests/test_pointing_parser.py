@@ -7,6 +7,7 @@ import warnings
 import numpy
 import pytest
 import spacy
+from invariants import assert_is_parse
 from nltk import Tree
 from numpy.testing import assert_allclose
 from spacy.cli._util import app
@@ -939,27 +940,6 @@ def test_pointing_parser_batch_survives_its_bad_member(fragile):
 # --- kinds of input that broke others ---
 
 
-@pytest.fixture(scope="module")
-def splitting(known):
-    """The known parser behind a sentencizer, for raw text."""
-    nlp = spacy.blank("en")
-    nlp.add_pipe("sentencizer")
-    nlp.add_pipe("pointing_parser", source=known)
-    return nlp
-
-
-def check_parse(doc):
-    """Leaf i is word i, in every sentence and in every string."""
-    sentences = [words for sent in doc.sents if (words := word_texts(sent))]
-    assert [tree.leaves() for tree in doc._.parse_trees] == sentences
-    strings = doc._.parse_string.split("\n") if sentences else []
-    counts = [len(Tree.fromstring(string).leaves()) for string in strings]
-    assert counts == [len(words) for words in sentences]
-    for span in doc.spans[KEY]:
-        assert not span[0].is_space and not span[-1].is_space
-        assert span._.labels != ()
-
-
 @pytest.mark.parametrize(
     "text",
     [
@@ -988,7 +968,7 @@ def check_parse(doc):
 )
 def test_pointing_parser_odd_text(splitting, text):
     doc = splitting(text)
-    check_parse(doc)
+    assert_is_parse(doc)
     assert doc.text == text
 
 
@@ -1020,7 +1000,7 @@ def test_pointing_parser_white_space_around_a_sentence(known, golds):
         sent_starts=[True, *[False] * (len(words) + 2)],
     )
     known(spaced)
-    check_parse(spaced)
+    assert_is_parse(spaced)
     first = spaced.spans[KEY][0]
     assert (first.start, first.end) == (1, len(words) + 1)
 
