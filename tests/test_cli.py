@@ -469,9 +469,19 @@ def test_resume_without_a_stopped_run_begins(run, model, texts):
     Path("out.mrg.partial").write_text("half a li")  # killed before all progress
     assert run("parse", model, texts, "-o", "out.mrg", "--resume").exit_code == 0
     assert Path("out.mrg").read_text().split("\n") == [*PARSES, ""]
-    Path("out.mrg.partial.json").write_text("{}")  # killed right after the end
-    assert run("parse", model, texts, "-o", "out.mrg").exit_code == 0
-    assert list(Path().glob("out*")) == [Path("out.mrg")]
+
+
+def test_run_killed_right_after_its_end_leaves_nothing_to_resume(run, stopped, texts):
+    state = Path("out.mrg.partial.json")
+    progress = state.read_text()
+    assert run(*stopped, "--resume").exit_code == 0
+    state.write_text(progress)
+    texts.write_text("Yes\nYes\nYes\n")
+    process = fork(run_and_die, run, stopped, 1, 0)
+    process.join()
+    assert process.exitcode == -signal.SIGKILL
+    assert run(*stopped, "--resume").exit_code == 0
+    assert Path("out.mrg").read_text() == "(UH Yes)\n" * 3
 
 
 # parse: streams
