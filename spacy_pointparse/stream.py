@@ -24,12 +24,20 @@ def parse_texts(
         parsed again in this one.
     YIELDS (Union[Doc, Exception]): For each text, in order, its Doc, or what made a
         component fail on it.
+    RAISES (ChildProcessError): If a process dies; with the start method "fork", if all
+        do.
     """
     if n_process == 1:
         for batch in minibatch(texts, nlp.batch_size):
             yield from _parse_batch(nlp, batch)
-    else:
+        return
+    try:
         yield from _parse_in_processes(nlp, texts, n_process)
+    except EOFError:
+        raise ChildProcessError(
+            "A process that parsed died, as when memory is short: take fewer processes "
+            "or smaller batches."
+        ) from None
 
 
 def _parse_batch(nlp: Language, texts: list[str | Doc]) -> list[Doc | Exception]:

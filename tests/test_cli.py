@@ -4,6 +4,8 @@ import configparser
 import io
 import json
 import os
+import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -22,6 +24,7 @@ from typer.testing import CliRunner
 from spacy_pointparse.cli import app
 from spacy_pointparse.cli.formats import Format, write_columns
 from spacy_pointparse.cli.inputs import Item, parse_items
+from spacy_pointparse.search import compile_pattern
 from spacy_pointparse.trees import read_trees
 
 TEXTS = ["Run Yes", "", "The otter sleeps .", "Yes"]
@@ -469,9 +472,19 @@ def test_resume_without_a_stopped_run_begins(run, model, texts):
     Path("out.mrg.partial").write_text("half a li")  # killed before all progress
     assert run("parse", model, texts, "-o", "out.mrg", "--resume").exit_code == 0
     assert Path("out.mrg").read_text().split("\n") == [*PARSES, ""]
-    Path("out.mrg.partial.json").write_text("{}")  # killed right after the end
-    assert run("parse", model, texts, "-o", "out.mrg").exit_code == 0
-    assert list(Path().glob("out*")) == [Path("out.mrg")]
+
+
+def test_run_killed_right_after_its_end_leaves_nothing_to_resume(run, stopped, texts):
+    state = Path("out.mrg.partial.json")
+    progress = state.read_text()
+    assert run(*stopped, "--resume").exit_code == 0
+    state.write_text(progress)
+    texts.write_text("Yes\nYes\nYes\n")
+    process = fork(run_and_die, run, stopped, 1, 0)
+    process.join()
+    assert process.exitcode == -signal.SIGKILL
+    assert run(*stopped, "--resume").exit_code == 0
+    assert Path("out.mrg").read_text() == "(UH Yes)\n" * 3
 
 
 # parse: streams
@@ -696,3 +709,57 @@ def test_stats_of_what_has_no_trees(run, write, vocab, read_doc):
     docs = [read_doc("(UH Yes)"), Doc(vocab, words=["Yes"])]
     DocBin(docs=docs).to_disk("some.spacy")
     check_error(run("stats", "some.spacy"), "some.spacy:2", "no constituency parse")
+
+
+# documentation
+
+ROOT = Path(__file__).parents[1]
+PROMPT = "python -m spacy_pointparse "
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/command_line.md"])
+def test_documented_commands_run(run, model, write, read_doc, page):
+    pytest.importorskip("matplotlib")
+    blocks = re.findall("```bash\n(.*?)```", (ROOT / page).read_text(), re.DOTALL)
+    lines = [line for block in blocks for line in block.splitlines()]
+    commands = [
+        shlex.split(line.removeprefix(PROMPT), comments=True)
+        for line in lines
+        if re.match(f"{PROMPT}(parse|search|stats) ", line)
+    ]
+    assert {command[0] for command in commands} == {"parse", "search", "stats"}
+    write(BOAT, name="trees.mrg")
+    write("Run", "Yes", name="notes.txt")
+    write("The otter sleeps .", name="letters/one.txt")
+    record = {"text": "Yes", "body": "Run"}
+    write(json.dumps(record), name="reviews.jsonl")
+    for command in commands:
+        words = [str(model) if word == "en_pointparse_sm" else word for word in command]
+        stdin = None
+        if words[-2] == "<":
+            stdin = Path(words.pop()).read_text()
+            words.pop()
+        result = run(*words, stdin=stdin)
+        assert (result.exit_code, result.stderr) == (0, ""), command
+        if "--output" in words:
+            assert Path(words[words.index("--output") + 1]).stat().st_size > 0
+        elif words[0] == "parse":
+            assert result.stdout.startswith("(")
+
+
+def test_documented_patterns_are_read():
+    page = (ROOT / "docs/command_line.md").read_text()
+    table = page.split("| pattern | finds |")[1].split("\n\n")[0]
+    patterns = re.findall(r"^\| `(.+?)` \|", table, re.MULTILINE)
+    assert len(patterns) == 12
+    for pattern in patterns:
+        compile_pattern(pattern.replace("\\|", "|"))
+
+
+def test_documented_python_finds_constituents(model, monkeypatch, capsys):
+    page = (ROOT / "docs/command_line.md").read_text()
+    [code] = re.findall("```python\n(.*?)```", page, re.DOTALL)
+    load = spacy.load
+    monkeypatch.setattr(spacy, "load", lambda _: load(model))
+    exec(code, {})
+    assert "NP" in capsys.readouterr().out

@@ -1,5 +1,8 @@
 """Texts come out one for one, parsed or as the error that they made."""
 
+import os
+from multiprocessing import parent_process
+
 import pytest
 import spacy
 from spacy.language import Language
@@ -79,6 +82,21 @@ def test_components_without_a_place_for_handlers_are_no_hindrance():
     [doc, error] = parse_texts(nlp, ["Yes", None])
     assert doc.text == "Yes"
     assert isinstance(error, ValueError)
+
+
+def test_death_of_processes_is_named():
+    @Language.component("die_elsewhere")
+    def die_elsewhere(doc):
+        if parent_process():
+            os._exit(1)
+        return doc
+
+    nlp = spacy.blank("en")
+    nlp.add_pipe("die_elsewhere")
+    nlp.batch_size = 1
+    parsed = parse_texts(nlp, ["Yes"] * 5, n_process=2)
+    with pytest.warns(match="W127"), pytest.raises(ChildProcessError, match="fewer"):
+        next(parsed)
 
 
 @pytest.mark.parametrize("n_process", [1, 2])

@@ -15,6 +15,7 @@ app = typer.Typer(
     help="Constituency parsing by pointing.",
     no_args_is_help=True,
     add_completion=False,
+    rich_markup_mode="markdown",  # else a line of a docstring is a line of the help
 )
 app.command("parse")(parse_cli)
 app.command("search")(search_cli)
