@@ -115,7 +115,7 @@ def time_ours(
 ) -> None:
     """What the process of one of our pipelines, or of spaCy's, does."""
     torch.set_num_threads(int(threads))
-    nlp = load(model, mixed)
+    nlp = load(model, bool(mixed))
     gold = list(read_docs(data, nlp.vocab))
 
     def parse() -> None:
@@ -125,7 +125,7 @@ def time_ours(
     print_times(parse, int(runs))
 
 
-def load(model: str, mixed: str | bool = "") -> Language:
+def load(model: str, mixed: bool = False) -> Language:
     nlp = spacy.load(model, config=MIXED if mixed else {})
     for name in nlp.pipe_names:
         if name not in PIPES:

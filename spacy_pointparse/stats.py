@@ -72,13 +72,15 @@ def plot(stats: TreebankStats, path: Path) -> None:
 
     stats (TreebankStats): The counts.
     path (Path): The file, of any format that matplotlib writes: .png, .svg, .pdf.
-    RAISES (ValueError): If matplotlib is not installed, or knows no such format.
+    RAISES (ImportError): If matplotlib is not installed.
+    RAISES (ValueError): If it knows no such format.
     """
     try:
         from matplotlib.figure import Figure
     except ImportError:
-        message = "A plot needs matplotlib: pip install matplotlib"
-        raise ValueError(message) from None
+        raise ImportError(
+            'A plot needs matplotlib: pip install "spacy-pointparse[plot]".'
+        ) from None
     figure = Figure(figsize=(11, 8), layout="constrained")
     (lengths, depths), (labels, chains) = figure.subplots(2, 2)
     lengths.bar(stats.lengths.keys(), stats.lengths.values(), width=1)

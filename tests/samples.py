@@ -17,6 +17,10 @@ PARSES = [
     "(. .))",
     "(TOP (NP (NNS Geese)) (. !))",
 ]
+BOAT = (
+    "(S (NP (PRP She)) (VP (VBD sold) (NP (NP (DT the) (JJ old) (NN boat)) "
+    "(PP (IN with) (NP (DT a) (JJ red) (NN sail))))) (. .))"
+)
 BROKEN = "(TOP (S (NP (NN oops)) (VP (VB"
 
 

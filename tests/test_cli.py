@@ -697,7 +697,7 @@ def test_stats_of_a_plot_without_matplotlib(run, write, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     monkeypatch.delitem(sys.modules, "matplotlib.figure", raising=False)
     result = run("stats", write(BOAT), "--plot", "plot.svg")
-    check_error(result, "pip install matplotlib")
+    check_error(result, "spacy-pointparse[plot]")
     assert "sentences" in result.stdout
 
 

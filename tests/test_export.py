@@ -4,7 +4,7 @@ from pathlib import Path
 import numpy
 import pytest
 import spacy
-from samples import run_page
+from samples import BOAT, run_page
 from spacy.matcher import Matcher
 from spacy.tokens import Doc, DocBin, SpanGroup
 from spacy.util import is_package
@@ -15,10 +15,6 @@ from spacy_pointparse.export import from_json, to_discbracket, to_json, to_penn
 from spacy_pointparse.trees import read_trees, tree_to_string
 
 PAGE = Path(__file__).parents[1] / "docs" / "export.md"
-BOAT = (
-    "(S (NP (PRP She)) (VP (VBD sold) (NP (NP (DT the) (JJ old) (NN boat)) "
-    "(PP (IN with) (NP (DT a) (JJ red) (NN sail))))) (. .))"
-)
 RUN = "(S (VP (VB Run)) (-LRB- -LRB-) (ADVP (RB a=b)) (-RRB- -RRB-))"
 
 

@@ -7,6 +7,7 @@ import spacy
 from hypothesis import given
 from hypothesis import strategies as st
 from nltk import Tree
+from samples import BOAT
 from spacy.tokens import Doc, DocBin, SpanGroup
 from spacy.vocab import Vocab
 
@@ -14,10 +15,6 @@ from spacy_pointparse.constituents import set_constituents
 from spacy_pointparse.corpus import make_doc
 from spacy_pointparse.search import compile_pattern, find_constituents
 
-BOAT = (
-    "(S (NP (PRP She)) (VP (VBD sold) (NP (NP (DT the) (JJ old) (NN boat)) "
-    "(PP (IN with) (NP (DT a) (JJ red) (NN sail))))) (. .))"
-)
 RUN = "(S (VP (VB Run)))"
 
 

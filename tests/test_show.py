@@ -61,17 +61,20 @@ def test_show_a_spacy_file(run, read_doc, tmp_path):
     assert run(path).stdout == f"{LOOMS}\n{GEESE}\n"
 
 
-def test_show_text(run, trained_path):
-    assert run("Yes", "--model", trained_path).stdout == f"{YES}\n"
+@pytest.mark.filterwarnings("ignore:A Doc without sentence boundaries")
+def test_show_texts(run, trained_path):
+    result = run("--text", "Yes", "-t", "Yes Yes", "--model", trained_path)
+    assert result.stdout.startswith(f"{YES}\n")
+    assert result.stdout.count("Yes") == 3
     result = run("-", "--model", trained_path, input="Yes")
     assert result.stdout == f"{YES}\n"
 
 
-@pytest.mark.filterwarnings("ignore:A Doc without sentence boundaries")
-def test_show_long_text_is_no_name_of_a_file(run, trained_path):
-    result = run("Yes " * 200, "--model", trained_path)
-    assert result.exit_code == 0
-    assert result.stdout.count("Yes") == 200
+@pytest.mark.parametrize("arguments", [[], ["trees.mrg", "--text", "Yes"]])
+def test_show_wants_one_source(run, arguments):
+    result = run(*arguments)
+    assert result.exit_code == 2
+    assert "either a file or a --text" in " ".join(result.stderr.split())
 
 
 def test_show_so_many(run, write):
@@ -133,7 +136,7 @@ def test_show_spans_needs_html(run, write, options, tmp_path, monkeypatch):
     assert not Path("trees.svg").exists()
 
 
-@pytest.mark.parametrize("name", ["gone.mrg", "gone.spacy", "gone.mrg.gz", "*.mrg"])
+@pytest.mark.parametrize("name", ["gone.mrg", "gone.spacy", "gone", "*.mrg"])
 def test_show_a_missing_file(run, tmp_path, name):
     check_error(run(tmp_path / name), name)
 
@@ -152,7 +155,7 @@ def test_show_nothing(run, write, tmp_path):
 
 
 def test_show_without_a_model(run):
-    check_error(run("Yes", "--model", "no_such_model"), "no_such_model")
+    check_error(run("-t", "Yes", "--model", "no_such_model"), "no_such_model")
 
 
 def test_show_unparsed_docs(run, vocab, read_doc, tmp_path):

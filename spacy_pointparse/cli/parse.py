@@ -17,7 +17,7 @@ from tqdm import tqdm
 from .formats import WRITERS, Format, collect_docs, show_error
 from .inputs import STDIN, Item, find_inputs, parse_items, read_items
 from .options import BatchSize, Field, GpuId, Model, Texts, clear_errors
-from .partial import (
+from .progress import (
     Progress,
     get_partial,
     load_progress,

@@ -1,6 +1,5 @@
 """The command that draws trees: in the terminal, or as an SVG or HTML file."""
 
-import os
 import sys
 from collections.abc import Iterator
 from enum import Enum
@@ -12,10 +11,10 @@ import spacy
 import typer
 from spacy.tokens import Doc
 
-from ..corpus import SUFFIX, read_docs
+from ..corpus import read_docs
 from ..drawing import render
 from ..files import write_whole
-from ..trees import SUFFIXES
+from .inputs import STDIN
 from .options import clear_errors
 
 
@@ -29,12 +28,15 @@ class Style(str, Enum):
 @clear_errors()
 def show_cli(
     source: Annotated[
-        str,
+        Path | None,
         typer.Argument(
-            help="Text to parse, - to read it from standard input, a .spacy file, or a "
-            "file, folder or glob of bracketed trees"
+            help="A .spacy file, or a file, folder or glob of bracketed trees; - is a "
+            "text on standard input"
         ),
-    ],
+    ] = None,
+    texts: Annotated[
+        list[str], typer.Option("--text", "-t", help="A text to parse and draw instead")
+    ] = [],  # noqa: B006
     model: Annotated[
         str, typer.Option("--model", "-m", help="Pipeline that parses text")
     ] = "en_pointparse_sm",
@@ -54,15 +56,17 @@ def show_cli(
     ] = 0,
 ) -> None:
     """Draw trees, in the terminal or in a file."""
+    if (source is None) != bool(texts):
+        raise typer.BadParameter("Give either a file or a --text.", param_hint="SOURCE")
     shape = _choose_shape(output, style)
-    found = islice(_read(source, model), limit or None)
+    found = islice(_read(source, texts, model), limit or None)
     if output is None and gold is None:
         for doc in found:
             typer.echo(render(doc, style="text", jupyter=False) + "\n")
         return
     docs = list(found)
     if not any(len(doc) for doc in docs):
-        raise ValueError(f"Nothing to draw in {source!r}.")
+        raise ValueError(f"Nothing to draw in {source or texts}.")
     vocab = spacy.blank("xx").vocab
     golds = list(islice(read_docs(gold, vocab), limit or None)) if gold else None
     picture = render(docs, jupyter=False, gold=golds, **shape)
@@ -74,12 +78,10 @@ def show_cli(
         typer.echo(f"Drawn in {output}")
 
 
-def _read(source: str, model: str) -> Iterator[Doc]:
-    suffixes = Path(source).suffixes
-    if os.path.exists(source) or {SUFFIX, *SUFFIXES}.intersection(suffixes):
-        yield from read_docs(source, spacy.blank("xx").vocab)
-    else:
-        yield spacy.load(model)(sys.stdin.read() if source == "-" else source)
+def _read(source: Path | None, texts: list[str], model: str) -> Iterator[Doc]:
+    if source is None or source == STDIN:
+        return spacy.load(model).pipe(texts or [sys.stdin.read()])
+    return read_docs(source, spacy.blank("xx").vocab)
 
 
 def _choose_shape(output: Path | None, style: Style) -> dict[str, str | bool]:
