@@ -131,6 +131,7 @@ def assert_is_nested(doc: Doc) -> None:
         open_ends.append(span.end)
         assert any(start <= span.start and span.end <= end for start, end in sentences)
         assert not span[0].is_space and not span[-1].is_space
+        assert span.label_ in span._.labels
 
 
 def list_brackets(doc: Doc, words: list) -> list[tuple[int, int, str]]:
@@ -260,6 +261,7 @@ def tree_is_its_pointings(
     decoded = [decode(general, numpy.ones(length))]
     decoded += decode_exact(general[None], numpy.ones((1, length)), [length])
     for targets in decoded:
+        assert targets.tolist() == pointings.targets.tolist()
         assert to_constituents(pointings._replace(targets=targets)) == constituents
 
 
