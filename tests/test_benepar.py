@@ -88,6 +88,7 @@ DOCS = """
 import pickle
 import numpy
 import pytest
+import spacy
 from benepar.integrations.spacy_extensions import ConstituentData
 from spacy.tokens import Doc
 from spacy.tokens.underscore import Underscore
