@@ -70,6 +70,8 @@ def test_version_is_one():
     changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf8")
     version = spacy_pointparse.__version__
     assert f"\nversion = {version}\n" in setup
+    readme = (ROOT / "README.md").read_text(encoding="utf8")
+    assert f"| spacy-pointparse {version} |" in readme  # beside other parsers
     assert re.findall(r"^## (\S+)", changes, re.MULTILINE)[0] == version
 
 
