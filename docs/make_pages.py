@@ -59,6 +59,7 @@ FUNCTIONS = {
     "pointing": "encode to_constituents Pointings",
     "decoding": "decode decode_exact decode_beam",
 }
+OUTCOMES = ("RETURNS", "YIELDS", "RAISES")
 API = """\
 # API reference
 
@@ -75,11 +76,16 @@ and of any other label what `spacy.explain` says. Examples are from `assets/toy`
 
 
 class Entry(NamedTuple):
-    """A line of a docstring's list: `name (type): text`."""
+    """A line of a docstring's list: `name (type): text`. Several names can share it."""
 
-    name: str
+    names: tuple[str, ...]
     type: str
     text: str
+
+    @property
+    def title(self) -> str:
+        """The names as they are shown."""
+        return ", ".join(n if n in OUTCOMES else f"`{n}`" for n in self.names)
 
 
 def make_api() -> str:
@@ -115,9 +121,9 @@ def _list_component() -> Iterator[str]:
     meta = Language.get_factory_meta("pointing_parser")
     _, entries = _read_docstring(make_pointing_parser)
     rows = [
-        (f"`{entry.name}`", _show_default(meta.default_config[entry.name]), entry.text)
+        (entry.title, _show_default(meta.default_config[entry.names[0]]), entry.text)
         for entry in entries
-        if entry.name in meta.default_config
+        if entry.names[0] in meta.default_config
     ]
     yield (
         'Settings, for `nlp.add_pipe("pointing_parser", config={...})` and for\n'
@@ -183,9 +189,9 @@ def _describe(
         yield _wrap(paragraph)
     rows = [
         (
-            entry.name if entry.name.isupper() else f"`{entry.name}`",
+            entry.title,
             f"`{entry.type}`",
-            defaults.get(entry.name.lstrip("*"), ""),
+            ", ".join(defaults[name] for name in entry.names if name in defaults),
             entry.text,
         )
         for entry in entries
@@ -229,7 +235,7 @@ def _read_docstring(item: Any) -> tuple[list[str], list[Entry]]:
         if re.match(r"[\w*]+ \(.+?\)(, [\w*]+ \(.+?\))*: ", line):
             heads, text = line.split("): ", 1)
             names, types = zip(*(head.split(" (") for head in heads.split("), ")))
-            entries.append(Entry("`, `".join(names), types[0], text))
+            entries.append(Entry(names, types[0], text))
         elif entries and line.startswith("    "):
             *_, last = entries
             entries[-1] = last._replace(text=f"{last.text} {line.strip()}")
