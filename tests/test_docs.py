@@ -21,6 +21,7 @@ from typer.testing import CliRunner
 
 import spacy_pointparse
 from spacy_pointparse.cli import app
+from spacy_pointparse.cli.convert import convert_cli
 from spacy_pointparse.constituents import _GETTERS
 from spacy_pointparse.evalb import SETTINGS
 from spacy_pointparse.pointing_parser import DEFAULT_MODEL
@@ -324,6 +325,20 @@ def test_page_on_training(small, run, request):
     assert filled["components"]["pointing_parser"]["model"] == DEFAULT_MODEL
 
 
+def test_page_on_training_names_what_there_is():
+    page = DOCS / "training.md"
+    names = {
+        name for row in read_table(page, "config |") for name in read_codes(row[0])
+    }
+    assert names == {path.stem for path in (ROOT / "configs").glob("*.cfg")} - {
+        "senter"
+    }
+    options = inspect.signature(convert_cli).parameters
+    for *_, option in read_table(page, "habit |"):
+        name = option.strip("`").split()[0].removeprefix("--").replace("-", "_")
+        assert name in options
+
+
 @pytest.mark.skipif(not GUM.is_dir(), reason="no treebanks beside the project")
 def test_page_on_training_counts_gum():
     counts = [
@@ -410,12 +425,13 @@ def test_notebook_holds_no_outputs(path):
 
 @needs_english
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_notebook_runs_from_top_to_bottom(path):
+def test_notebook_runs_from_top_to_bottom(path, tmp_path, monkeypatch):
     pytest.importorskip("ipykernel")
     pytest.importorskip("svgling")
     nbclient = pytest.importorskip("nbclient")
     import nbformat
 
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
     notebook = nbformat.read(path, as_version=4)
     for cell in notebook.cells:
         cell.source = cell.source.replace("STEPS = 300", "STEPS = 2")
