@@ -48,11 +48,12 @@ def build_pointing_parser(
     "pointer", then "labeller" for the spans that the pointings stand for. Called
     whole, as in training, it takes the pointings too.
 
-    tok2vec (Model[List[Doc], List[Floats2d]]): Embeds the tokens of whole Docs.
+    tok2vec (Model[List[Doc], List[Floats2d]]): Embeds the tokens of whole Docs: a layer
+        of this package or of spaCy, a listener, "spacy-pointparse.Sum.v1" of several.
     lower_encoder (Optional[Model[Ragged, Ragged]]): Encodes sentences, below the tag
-        head. Nothing if None.
-    upper_encoder (Optional[Model[Ragged, Ragged]]): Encodes sentences, above the tag
-        head. Nothing if None.
+        head: "spacy-pointparse.BiLSTM.v1", "spacy-pointparse.SelfAttention.v1", or
+        nothing if None.
+    upper_encoder (Optional[Model[Ragged, Ragged]]): The same above the tag head.
     width (int): Width to which word vectors are brought before they are encoded.
     tag_head (bool): Predict a part-of-speech tag for each word and feed it to the
         upper encoder.
@@ -65,7 +66,7 @@ def build_pointing_parser(
         read it off the word that points, as in the paper.
     label_width (int): Width of the label heads.
     mixed_precision (bool): Compute encoders and heads in bfloat16, which takes less
-        time on CPUs that have it.
+        time on CPUs that have it (not timed on GPUs).
     RETURNS (Model[Batch, Scores]): The model.
     RAISES (ValueError): If the widths of the encoders do not fit.
     """

@@ -56,13 +56,14 @@ def create_scaled_adam(
     L2: float = 0.0,
     grad_clip: float = 1.0,
 ) -> ScaledAdam:
-    """Create an Adam optimizer with several rates. See thinc's `Adam.v1` for the
-    settings that both have.
+    """Create an Adam optimizer with several rates.
 
     learn_rate (Union[float, List[float], Generator]): The rate, or a schedule of it.
     scales (Dict[str, float]): Factor of the rate of all weights whose name in their
         module starts so. The names of the weights of BERT-like transformers start with
         "embeddings." and "encoder.".
+    beta1 (float), beta2 (float), eps (float), L2 (float), grad_clip (float): As of
+        thinc's `Adam.v1`.
     RETURNS (ScaledAdam): The optimizer.
     """
     return ScaledAdam(

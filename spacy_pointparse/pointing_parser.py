@@ -113,15 +113,17 @@ def make_pointing_parser(
 
     nlp (Language): The pipeline.
     name (str): Name of the component in it.
-    model (Model): A model such as "spacy-pointparse.PointingParser.v1".
+    model (Model): The model that scores pointings and labels.
     decode_from (str): Scores that the decoder adds up: "log_probabilities", or
         "probabilities" as in the paper.
-    decoder (str): "exact" for the best tree under the sum of these scores, in
-        sentences of more than 128 words "greedy"; "greedy" top-down as in the paper; or
-        "beam".
+    decoder (str): "exact" for the best tree under the sum of these scores, found in n³
+        steps, and "greedy" for sentences of more than 128 words; "greedy", top-down as
+        in the paper, in n log n to n² steps; or "beam".
     beam_size (int): Number of trees that a beam keeps.
-    max_length (int): Longest sentence, in words, that is parsed in one piece.
-    max_batch_tokens (int): Words, padding among them, that are parsed at a time.
+    max_length (int): Longest sentence, in words, that is parsed in one piece. A longer
+        one is cut at punctuation, and its pieces are put under one TOP.
+    max_batch_tokens (int): Words, padding among them, that are parsed at a time:
+        sentences of like length, of all Docs of a batch.
     overwrite_tags (bool): Replace tags that are set already by the parser's own.
     scorer (Optional[Callable]): The scoring method.
     RETURNS (PointingParser): The component.

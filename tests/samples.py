@@ -43,20 +43,25 @@ def assert_is_whole_tree(targets):
     assert not [(a, b) for a in spans for b in spans if a[0] < b[0] <= a[1] < b[1]]
 
 
-def run_page(page):
-    """Run the Python of a page, block by block, and check what each prints: a block of
-    text that follows says it."""
+def list_blocks(page, *kinds):
+    """The code blocks of a page of these kinds: the kind of each, and its text."""
+    pattern = rf"^```({'|'.join(kinds)})\n(.*?)^```"
     text = page.read_text(encoding="utf8")
-    blocks = re.findall(r"^```(python|text)\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
+    return re.findall(pattern, text, re.DOTALL | re.MULTILINE)
+
+
+def run_page(page, is_quiet=False):
+    """Run the Python of a page, block by block, and check what each prints: a block of
+    text that follows says it. A quiet page need not say it."""
     names = {"__name__": page.name}
     printed = ""
-    for kind, block in blocks:
+    for kind, block in list_blocks(page, "python", "text"):
         if kind == "python":
-            assert printed == "", f"{page.name} does not say what is printed"
+            assert is_quiet or not printed, f"{page.name} does not say what is printed"
             with redirect_stdout(StringIO()) as output:
                 exec(compile(block, page.name, "exec"), names)
             printed = output.getvalue()
         else:
             assert printed == block, f"{page.name} should say:\n{printed}"
             printed = ""
-    assert printed == "", f"{page.name} does not say what is printed"
+    assert is_quiet or not printed, f"{page.name} does not say what is printed"

@@ -66,11 +66,12 @@ def run_train(write, trees, tmp_path):
 
 
 RESUME = ("resume", "resume_transformer")  # the latter in test_transformer
+TRANSFORMERS = ("transformer", "curated_transformer")  # in tests of their own
 
 
 def test_configs_are_all_tested():
     names = {path.stem for path in CONFIGS.glob("*.cfg")}
-    assert names == {*WHOLE, *PAPER, "transformer", "senter", *RESUME}
+    assert names == {*WHOLE, *PAPER, *TRANSFORMERS, "senter", *RESUME}
 
 
 @pytest.mark.parametrize("name", WHOLE)

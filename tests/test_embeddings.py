@@ -9,7 +9,7 @@ from spacy.vocab import Vocab
 from thinc.api import Adam, Config, Model, Ragged, fix_random_seed
 
 WIDTH = 6
-# What the README says of `embed`, and the paper's encoder above it.
+# Layers of ours and of spaCy summed, and the paper's encoder above them.
 CONFIG = """
 [model]
 @architectures = "spacy-pointparse.PointingParser.v1"

@@ -44,6 +44,17 @@ def test_main_without_a_command_shows_the_commands(run):
         assert command in result.output
 
 
+def test_main_warns_in_one_line(write, tmp_path):
+    path = write(LINES[0], BROKEN)
+    command = [sys.executable, "-m", "spacy_pointparse", "convert", path]
+    command += ["--output", tmp_path / "out.spacy", "--on-error", "skip"]
+    result = subprocess.run(command, capture_output=True, text=True)
+    assert result.stdout == f"1 sentences in {tmp_path}/out.spacy\n"
+    [line] = [line for line in result.stderr.splitlines() if "skipped 1" in line]
+    assert "Warning: " in line
+    assert ".py" not in result.stderr
+
+
 def test_main_convert(run, write, tmp_path):
     output = tmp_path / "made" / "out.spacy"
     result = run("convert", write(*LINES), "--output", output, "--relabel", "NP=DP")

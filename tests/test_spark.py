@@ -1,8 +1,10 @@
 """The adapter for Apache Spark, on a real Spark of one process."""
 
 import shutil
+from pathlib import Path
 
 import pytest
+from samples import list_blocks
 
 pytest.importorskip("pyspark", reason="pyspark is not installed: the extra [spark]")
 if not shutil.which("java"):
@@ -60,3 +62,12 @@ def test_columns_that_are_added_must_be_new(frame):
     named = frame.withColumnRenamed("id", "error")
     with pytest.raises(ValueError, match=r"these names already: \['error'\]"):
         parse(named, "en_pointparse_sm")
+
+
+def test_readme_on_spark(frame, trained_path):
+    readme = Path(__file__).parents[1] / "README.md"
+    [code] = [block for _, block in list_blocks(readme, "python") if "spark" in block]
+    names = {"frame": frame}
+    exec(code.replace("en_pointparse_sm", str(trained_path)), names)
+    columns = ["id", "text", "parse_string", "constituents", "error"]
+    assert names["parsed"].columns == columns

@@ -1,5 +1,8 @@
 """The command line: `python -m spacy_pointparse`, or `pointparse`."""
 
+import warnings
+from typing import Any
+
 import typer
 
 from .convert import convert_cli
@@ -13,7 +16,6 @@ from .stats import stats_cli
 
 app = typer.Typer(
     name="spacy_pointparse",
-    help="Constituency parsing by pointing.",
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode="markdown",  # else a line of a docstring is a line of the help
@@ -27,3 +29,14 @@ app.command("convert")(convert_cli)
 app.command("score")(score_cli)
 app.command("evaluate")(evaluate_cli)
 app.command("calibrate")(calibrate_cli)
+
+
+@app.callback()
+def prepare() -> None:
+    """Constituency parsing by pointing."""
+    warnings.formatwarning = _format_warning
+
+
+def _format_warning(message: Warning | str, *_: Any, **__: Any) -> str:
+    """What is wrong with the input has nothing to do with the line of code."""
+    return f"Warning: {message}\n"
