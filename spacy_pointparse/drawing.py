@@ -4,7 +4,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from html import escape
-from itertools import count, zip_longest
+from itertools import zip_longest
 from typing import Any, NamedTuple
 
 from nltk import Tree
@@ -14,6 +14,7 @@ from spacy.training import Example
 from spacy.util import is_in_jupyter
 
 from .constituents import (
+    KEY,
     get_constituents,
     get_span_constituents,
     get_span_labels,
@@ -97,14 +98,15 @@ def render(
         displaCy's view of spans.
     page (bool): Make a whole HTML page.
     jupyter (Optional[bool]): Whether to show it in a notebook; None to find out.
-    options (Optional[Dict[str, Any]]): Options of displaCy's view of spans.
+    options (Optional[Dict[str, Any]]): Options of displaCy's view of spans, such as
+        "spans_key", for other spans of the Docs than their constituents.
     gold (Optional[Union[Doc, Iterable[Doc]]]): For each Doc the gold one to compare it
         with, by the rules of the scorer: both are drawn, brackets that are not in gold
         and brackets that were not found marked.
     RETURNS (Optional[str]): The picture: SVG, text or HTML, according to style and
         page. None if it was shown.
-    RAISES (ValueError): If there is no such style, a Doc has no parse, or what is to be
-        compared does not fit.
+    RAISES (ValueError): If there is no such style, a Doc has no parse or no such spans,
+        or what is to be compared does not fit.
     RAISES (NonConstituentException): If a Span is no constituent.
     RAISES (ImportError): If style "tree" lacks its library.
     """
@@ -245,7 +247,8 @@ def _draw_spans(panels: list[_Panel], options: dict[str, Any]) -> str:
     colors = renderer.colors
     pictures = []
     for panel in panels:
-        spans = list(_describe_spans(panel, colors))
+        brackets = _list_brackets(panel.span, options.get("spans_key", KEY))
+        spans = list(_describe_spans(panel, brackets, colors))
         renderer.colors = {span["label"].upper(): span["color"] for span in spans}
         is_rtl = _is_right_to_left(panel.span.text)
         picture = {
@@ -258,22 +261,34 @@ def _draw_spans(panels: list[_Panel], options: dict[str, Any]) -> str:
     return "\n".join(pictures)
 
 
+def _list_brackets(span: Span, key: str) -> Iterator[tuple[Span, str]]:
+    """List the spans of a group inside a constituent, and the label of each."""
+    doc = span.doc
+    if key not in doc.spans:
+        raise ValueError(f"There is no span group {key!r} in {list(doc.spans)}.")
+    if key == KEY:
+        for part in get_span_constituents(span):
+            yield from ((part, label) for label in get_span_labels(part))
+        return
+    for part in doc.spans[key]:
+        if span.start <= part.start and part.end <= span.end:
+            yield part, part.label_
+
+
 def _describe_spans(
-    panel: _Panel, colors: dict[str, str]
+    panel: _Panel, brackets: Iterable[tuple[Span, str]], colors: dict[str, str]
 ) -> Iterator[dict[str, int | str]]:
-    """Describe the brackets as displaCy wants it, in pre-order. It does not escape
-    labels, and it sorts those over the same words by label."""
-    numbers = count()
+    """Describe brackets as displaCy wants it. It does not escape labels, and it sorts
+    those over the same words by label."""
     start = panel.span.start
-    for span in get_span_constituents(panel.span):
-        for label in get_span_labels(span):
-            color = _FILL.get(label[:1]) if panel.title else colors.get(label.upper())
-            yield {
-                "start_token": span.start - start,
-                "end_token": span.end - start,
-                "label": f"<!--{next(numbers):04}-->{escape(label)}",
-                "color": color or DEFAULT_ENTITY_COLOR,
-            }
+    for number, (span, label) in enumerate(brackets):
+        color = _FILL.get(label[:1]) if panel.title else colors.get(label.upper())
+        yield {
+            "start_token": span.start - start,
+            "end_token": span.end - start,
+            "label": f"<!--{number:04}-->{escape(label)}",
+            "color": color or DEFAULT_ENTITY_COLOR,
+        }
 
 
 def _is_right_to_left(text: str) -> bool:

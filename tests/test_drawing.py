@@ -9,7 +9,7 @@ import pytest
 import spacy
 from samples import run_page
 from spacy import displacy
-from spacy.tokens import Doc
+from spacy.tokens import Doc, Span
 from spacy.util import is_package
 
 import spacy_pointparse
@@ -263,6 +263,25 @@ def test_drawing_spans_runs_from_right_to_left_where_letters_do(read_doc):
     html = render([read_doc(BOAT), read_doc(HEBREW)], style="span")
     styles = [attributes["style"] for _, attributes, _ in Reader(html).find("div")]
     assert [style.split("direction: ")[1] for style in styles] == ["ltr", "rtl"]
+
+
+def test_drawing_spans_of_another_group(read_doc):
+    doc = read_doc("(UH Yes)", BOAT)
+    doc.spans["found"] = [
+        Span(doc, 1, 2, label="PRP"),
+        Span(doc, 3, 9, label="<i>"),
+        Span(doc, 3, 6, label="NP"),
+    ]
+    html = render(doc, style="span", options={"spans_key": "found"})
+    labels = {(word, label) for word, _, label, _ in read_labels(html)}
+    assert labels == {(0, "PRP"), (1, "<i>"), (1, "NP")}  # bare words do not count
+    sentence = render(next(doc.sents), style="span", options={"spans_key": "found"})
+    assert "Yes" in sentence and not read_labels(sentence)
+
+
+def test_drawing_spans_of_a_group_that_is_not_there(read_doc):
+    with pytest.raises(ValueError, match=r"no span group 'sc' in \['constituents'\]"):
+        render(read_doc(BOAT), style="span", options={"spans_key": "sc"})
 
 
 def test_displacy_has_the_colors(read_doc):

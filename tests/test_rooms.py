@@ -43,6 +43,7 @@ ROOMS = [
     "stream",
     "spark",
     "stats",
+    "demo",
     "cli",
     "__main__",
 ]
@@ -63,6 +64,7 @@ KNOWN = {
     "drawing": {"IPython", "nltk", "spacy", "svgling"},
     "callbacks": {"spacy", "thinc"},
     "optimizer": {"thinc"},
+    "demo": {"spacy", "streamlit"},
 }
 ENTRY_POINTS = distribution("spacy-pointparse").entry_points
 

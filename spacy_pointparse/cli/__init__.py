@@ -6,6 +6,7 @@ from typing import Any
 import typer
 
 from .convert import convert_cli
+from .demo import demo_cli
 from .evaluate import calibrate_cli, evaluate_cli
 from .parse import parse_cli
 from .score import score_cli
@@ -22,6 +23,7 @@ app = typer.Typer(
 app.command("parse")(parse_cli)
 app.command("search")(search_cli)
 app.command("show")(show_cli)
+app.command("demo")(demo_cli)
 app.command("stats")(stats_cli)
 app.command("convert")(convert_cli)
 app.command("score")(score_cli)
