@@ -15,7 +15,7 @@ from zlib import crc32
 import srsly
 from spacy.util import minibatch
 
-from ..files import write_whole
+from ..files import name_file, write_whole
 from .inputs import Item
 
 
@@ -108,7 +108,8 @@ def write_partial(
     batch_size (int): After how many pieces to make sure of them.
     """
     output.parent.mkdir(parents=True, exist_ok=True)
-    with get_partial(output).open("ab") as file:
+    partial = get_partial(output)
+    with name_file(partial), partial.open("ab") as file:
         file.truncate(progress.size)
         for batch in minibatch(pieces, batch_size):
             file.writelines(batch)
