@@ -69,8 +69,10 @@ def start(*arguments):
     """Start a command in a process of its own."""
     command = [sys.executable, "-m", "spacy_pointparse", *map(str, arguments)]
     pipe = subprocess.PIPE
-    # Threads of torch's that are copied into a process would hang there.
-    environment = {**os.environ, "OMP_NUM_THREADS": "2"}
+    # Threads of torch's that are copied into a process would hang there; what other
+    # packages warn of is no error of ours.
+    settings = {"OMP_NUM_THREADS": "2", "PYTHONWARNINGS": "ignore"}
+    environment = {**os.environ, **settings}
     return subprocess.Popen(
         command, stdout=pipe, stderr=pipe, text=True, env=environment
     )
