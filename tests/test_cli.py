@@ -470,6 +470,12 @@ def test_run_with_other_settings_is_not_resumed(run, stopped):
     check_error(run(*stopped, "--resume"), "other settings", "delete")
 
 
+@pytest.mark.parametrize("state", ["", "{", '{"texts": 2, "of_tomorrow": 1}'])
+def test_progress_that_cannot_be_read_is_not_gone_on_with(run, stopped, state):
+    Path("out.mrg.partial.json").write_text(state)
+    check_error(run(*stopped, "--resume"), "out.mrg.partial.json is damaged", "delete")
+
+
 def test_resume_without_a_stopped_run_begins(run, model, texts):
     Path("out.mrg.partial").write_text("half a li")  # killed before all progress
     assert run("parse", model, texts, "-o", "out.mrg", "--resume").exit_code == 0

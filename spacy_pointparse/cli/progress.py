@@ -67,7 +67,13 @@ def load_progress(output: Path, settings: dict[str, str], resume: bool) -> Progr
     if not (partial.exists() and state.exists()):
         state.unlink(missing_ok=True)
         return Progress(settings)
-    progress = Progress(**srsly.read_json(state))
+    try:
+        progress = Progress(**srsly.read_json(state))
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"{state} is damaged, or of another version ({error}): delete {partial} to "
+            "begin anew."
+        ) from error
     if not resume:
         raise ValueError(
             f"A stopped run has left {progress.texts} texts in {partial}: go on with "
