@@ -99,6 +99,7 @@ def read_docs(
     YIELDS (Doc): The Docs.
     RAISES (FileNotFoundError): If there is no such file.
     RAISES (TreebankError): On a broken tree, with its file and line.
+    RAISES (ValueError): If a .spacy file is damaged, with its name.
     """
     files = list_files(path)
     if files[0].suffix != SUFFIX:
@@ -107,9 +108,28 @@ def read_docs(
             yield make_doc(batch, vocab)
         return
     for file in files:
-        docs = DocBin().from_disk(file).get_docs(vocab)
+        docs = unpack_docs(file, vocab)
         while joined := list(islice(docs, sentences_per_doc)):
             yield joined[0] if len(joined) == 1 else _join(joined)
+
+
+def unpack_docs(path: Path, vocab: Vocab, **options: bool) -> Iterator[Doc]:
+    """Read the Docs of a .spacy file.
+
+    path (Path): The file.
+    vocab (Vocab): The vocabulary of the Docs.
+    options (bool): Options of spaCy's `DocBin`.
+    YIELDS (Doc): The Docs.
+    RAISES (ValueError): If the file is damaged, or of another kind.
+    """
+    try:
+        yield from DocBin(**options).from_disk(path).get_docs(vocab)
+    except OSError:
+        raise
+    except Exception as error:  # whatever spaCy comes upon in it
+        raise ValueError(
+            f"{path} is damaged, or no .spacy file: convert or copy it again ({error})."
+        ) from error
 
 
 def _join(docs: list[Doc]) -> Doc:

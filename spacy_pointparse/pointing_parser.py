@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy
@@ -59,6 +60,10 @@ DEFAULT_MODEL = Config().from_str(DEFAULT_CONFIG)["model"]
 _NOT_TRAINED = (
     "The component {name!r} is not trained: load a trained pipeline, as with "
     'spacy.load("en_pointparse_sm"), or train this one with "spacy train".'
+)
+_DAMAGED = (
+    "The component in {} is damaged, or was saved by a version that this one cannot "
+    "read ({}). Copy, install or train the pipeline again."
 )
 
 
@@ -491,3 +496,30 @@ class PointingParser(TrainablePipe):
             for label in added:
                 for part in label.split(JOINER):
                     self.vocab.strings.add(part)
+
+    def from_disk(
+        self, path: str | Path, *, exclude: Iterable[str] = ()
+    ) -> "PointingParser":
+        """Load the component from a folder.
+
+        path (Union[str, Path]): The folder.
+        exclude (Iterable[str]): Names of what is not to be loaded.
+        RETURNS (PointingParser): The loaded component.
+        RAISES (ValueError): If what is in the folder is damaged or does not fit.
+        """
+        try:
+            super().from_disk(path, exclude=exclude)
+            self._check_labels()
+        except OSError:
+            raise
+        except Exception as error:  # whatever spaCy, thinc and torch come upon
+            raise ValueError(_DAMAGED.format(path, error)) from error
+        return self
+
+    def _check_labels(self) -> None:
+        counts = {kind: len(self.cfg["labels"][kind]) for kind in ("spans", "unaries")}
+        if not self._is_initialized:
+            return
+        nO = self.model.get_ref("output_layer").get_dim("nO")
+        if counts["spans"] != nO:
+            raise ValueError(f"{counts['spans']} labels for {nO} scores")

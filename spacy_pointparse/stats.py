@@ -92,7 +92,10 @@ def plot(stats: TreebankStats, path: Path) -> None:
         (chains, stats.chains, "unary chains"),
     ):
         most = counts.most_common(SHOWN)[::-1]
-        axes.barh([label for label, _ in most], [count for _, count in most])
+        places = range(len(most))
+        axes.barh(places, [count for _, count in most])
+        # What is between two dollar signs, as in "PRP$ WP$", is no formula.
+        axes.set_yticks(places, [label for label, _ in most], parse_math=False)
         axes.set(xlabel=name)
     with write_whole(path) as unfinished:
         figure.savefig(unfinished, format=path.suffix[1:] or "png")

@@ -1,8 +1,10 @@
 """Texts to parsed Docs, one for one: none is lost, whatever fails."""
 
+import multiprocessing
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from threading import Event, Thread
 from typing import Any
 
 from spacy.language import Language
@@ -24,8 +26,7 @@ def parse_texts(
         parsed again in this one.
     YIELDS (Union[Doc, Exception]): For each text, in order, its Doc, or what made a
         component fail on it.
-    RAISES (ChildProcessError): If a process dies; with the start method "fork", if all
-        do.
+    RAISES (ChildProcessError): If a process dies.
     """
     if n_process == 1:
         for batch in minibatch(texts, nlp.batch_size):
@@ -73,7 +74,7 @@ def _parse_in_processes(
 
     done = 0
     # Of a batch that fails in a worker spaCy keeps nothing, its error least of all.
-    with _handle_errors(nlp, _ignore):
+    with _handle_errors(nlp, _ignore), _end_together():
         for doc, i in nlp.pipe(make_docs(), as_tuples=True, n_process=n_process):
             missing = [waiting.popleft() for _ in range(i - done)]
             yield from _parse_batch(nlp, missing) if missing else ()
@@ -92,6 +93,31 @@ def _handle_errors(nlp: Language, handler: Callable[..., None]) -> Iterator[None
         yield
     finally:
         nlp.default_error_handler = own
+
+
+@contextmanager
+def _end_together() -> Iterator[None]:
+    """End all processes that are started meanwhile as soon as one of them has died.
+    Those that are forked hold the pipes of each other open, so that spaCy would wait
+    for the dead one for ever."""
+    others = set(multiprocessing.active_children())
+    done = Event()
+
+    def watch() -> None:
+        workers: set[multiprocessing.process.BaseProcess] = set()
+        while not done.wait(0.1):
+            workers |= set(multiprocessing.active_children()) - others
+            if any(worker.exitcode for worker in workers):
+                for worker in workers:
+                    worker.terminate()
+
+    watcher = Thread(target=watch, daemon=True)
+    watcher.start()
+    try:
+        yield
+    finally:
+        done.set()
+        watcher.join()
 
 
 def _ignore(*_: Any) -> None:

@@ -2,12 +2,22 @@
 
 import gzip
 import lzma
+import zlib
 from typing import NamedTuple
 
 from hypothesis import strategies as st
 from nltk import Tree
+from spacy.tokens import DocBin
+from spacy.vocab import Vocab
 
-from spacy_pointparse.trees import MAX_SIZE, Constituent, build_tree, tree_to_string
+from spacy_pointparse.corpus import make_doc
+from spacy_pointparse.trees import (
+    MAX_SIZE,
+    Constituent,
+    build_tree,
+    clean_tree,
+    tree_to_string,
+)
 
 # --- texts ---
 
@@ -266,3 +276,16 @@ def draw_files(draw: st.DrawFn) -> File:
     if draw(st.integers(0, 5)) == 0:
         data = draw(draw_damaged(data, st.binary(max_size=20)))
     return File(f".mrg{suffix}", data)
+
+
+@st.composite
+def draw_saved_docs(draw: st.DrawFn) -> File:
+    """A .spacy file, damaged as it is or before it was packed."""
+    vocab = Vocab()
+    drawn = draw(st.lists(PARSED, max_size=3))
+    trees = filter(None, (clean_tree(build_tree(*parsed)) for parsed in drawn))
+    data = DocBin(docs=[make_doc([tree], vocab) for tree in trees]).to_bytes()
+    is_inside = draw(st.booleans())
+    data = zlib.decompress(data) if is_inside else data
+    data = draw(draw_damaged(data, st.binary(max_size=20)))
+    return File(".spacy", zlib.compress(data) if is_inside else data)

@@ -22,6 +22,7 @@ from anything import (
     draw_files,
     draw_labels,
     draw_parsed,
+    draw_saved_docs,
     draw_texts,
     draw_tokens,
 )
@@ -34,7 +35,7 @@ from spacy.vocab import Vocab
 
 from spacy_pointparse.constituents import KEY, UNKNOWN_TAG
 from spacy_pointparse.convert import convert_treebank
-from spacy_pointparse.corpus import make_doc
+from spacy_pointparse.corpus import make_doc, read_docs
 from spacy_pointparse.decoding import decode, decode_exact
 from spacy_pointparse.evalb import SETTINGS, count_brackets, get_setting
 from spacy_pointparse.pointing import encode, to_constituents
@@ -380,3 +381,12 @@ def conversion_is_whole_or_nothing(nlp: Language, file: File) -> None:
     assert len(docs) == count
     for doc in docs:
         assert_is_parse(doc)
+
+
+@holds_of(draw_saved_docs(), share=4)
+def saved_docs_are_read_or_named(nlp: Language, file: File) -> None:
+    with write_file(file) as path:
+        try:
+            assert all(isinstance(doc, Doc) for doc in read_docs(path, Vocab()))
+        except ValueError as error:
+            assert str(error).startswith(f"{path} is damaged, or no .spacy file: ")

@@ -1,6 +1,7 @@
-"""What several tests share: lines of a treebank, their trees once cleaned, and what is
-to be said of pointings."""
+"""What several tests share: lines of a treebank, their trees once cleaned, what is to
+be said of pointings, and what must not be unpickled."""
 
+import os
 import re
 from contextlib import redirect_stdout
 from io import StringIO
@@ -22,6 +23,16 @@ BOAT = (
     "(PP (IN with) (NP (DT a) (JJ red) (NN sail))))) (. .))"
 )
 BROKEN = "(TOP (S (NP (NN oops)) (VP (VB"
+
+
+class Payload:
+    """Makes a folder when it is unpickled."""
+
+    def __init__(self, path):
+        self.path = path
+
+    def __reduce__(self):
+        return os.mkdir, (str(self.path),)
 
 
 def parses(docs):

@@ -69,8 +69,10 @@ def start(*arguments):
     """Start a command in a process of its own."""
     command = [sys.executable, "-m", "spacy_pointparse", *map(str, arguments)]
     pipe = subprocess.PIPE
-    # Threads of torch's that are copied into a process would hang there.
-    environment = {**os.environ, "OMP_NUM_THREADS": "2"}
+    # Threads of torch's that are copied into a process would hang there; what other
+    # packages warn of is no error of ours.
+    settings = {"OMP_NUM_THREADS": "2", "PYTHONWARNINGS": "ignore"}
+    environment = {**os.environ, **settings}
     return subprocess.Popen(
         command, stdout=pipe, stderr=pipe, text=True, env=environment
     )
@@ -466,6 +468,12 @@ def test_run_with_other_settings_is_not_resumed(run, stopped):
     check_error(result, "other settings", "brackets", "delete")
     Path("out.mrg.partial").write_text("")
     check_error(run(*stopped, "--resume"), "other settings", "delete")
+
+
+@pytest.mark.parametrize("state", ["", "{", '{"texts": 2, "of_tomorrow": 1}'])
+def test_progress_that_cannot_be_read_is_not_gone_on_with(run, stopped, state):
+    Path("out.mrg.partial.json").write_text(state)
+    check_error(run(*stopped, "--resume"), "out.mrg.partial.json is damaged", "delete")
 
 
 def test_resume_without_a_stopped_run_begins(run, model, texts):

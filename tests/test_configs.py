@@ -78,7 +78,10 @@ def test_configs_are_all_tested():
 def test_config_is_complete(name, tmp_path):
     path = CONFIGS / f"{name}.cfg"
     fill_config(tmp_path / "filled.cfg", path)
-    assert (tmp_path / "filled.cfg").read_bytes() == path.read_bytes()
+    filled, config = (
+        load_config(each, interpolate=False) for each in (tmp_path / "filled.cfg", path)
+    )
+    assert filled == config  # in which order depends on the version of spaCy
 
 
 @pytest.mark.parametrize("name", WHOLE)

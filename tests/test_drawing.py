@@ -323,6 +323,36 @@ def test_drawing_escapes_words_labels_and_tags(vocab, style, compare):
         ElementTree.fromstring(render(doc))
 
 
+@pytest.mark.parametrize("style", STYLES)
+@pytest.mark.parametrize(
+    "evil",
+    [
+        '" onload="alert(1)',
+        "' onclick='alert(1)",
+        '"/><script>alert(1)</script>',
+        "]]><script>alert(1)</script>",
+        "&lt;script&gt;",
+        "&#34; onload=&#34;alert(1)",
+        "</text></svg></pre><img/src=x/onerror=alert(1)>",
+    ],
+)
+def test_drawing_lets_no_text_become_an_attribute_or_element(vocab, style, evil):
+    plain, spoilt = Doc(vocab, words=["a", "b"]), Doc(vocab, words=[evil, "b"])
+    for doc, name in ((plain, "X"), (spoilt, evil)):
+        set_constituents(doc, [(0, 2, name), (0, 1, name)])
+        doc[0].tag_ = doc[1].tag_ = name
+    expected, found = (
+        Reader(render(doc, style=style, page=True)).elements for doc in (plain, spoilt)
+    )
+    assert [tag for tag, _, _ in found] == [tag for tag, _, _ in expected]
+    assert [sorted(attrs) for _, attrs, _ in found] == [
+        sorted(attrs) for _, attrs, _ in expected
+    ]
+    assert evil.replace(" ", "") in "".join(
+        text.replace(" ", "") for _, _, texts in found for text in texts
+    )
+
+
 @pytest.mark.parametrize("style", ["tree", "text"])
 def test_drawing_shows_control_characters_as_codes(vocab, style):
     doc = Doc(vocab, words=["\x1b[31mred", "a\nb", "c\x0bd", "e\u2028f"])

@@ -1,4 +1,5 @@
 import math
+import warnings
 
 import numpy
 import pytest
@@ -11,6 +12,7 @@ from thinc.api import Adam
 from spacy_pointparse import inference
 from spacy_pointparse.constituents import KEY
 from spacy_pointparse.inference import Decoding, Inference
+from spacy_pointparse.trees import flatten_tree
 
 DECODERS = ["greedy", "beam", "exact"]
 # Greedy decoding is trapped by the 5, see test_decoding.
@@ -86,6 +88,43 @@ def test_words_are_parsed_within_the_budget(trained_path, make_examples, monkeyp
     longest = max(map(len, docs))
     assert max(padded) <= max(8, longest)
     assert 1 < len(padded) < len(docs)
+
+
+def test_long_sentence_makes_no_other_longer(trained_path, make_examples, monkeypatch):
+    encode, batches = Inference._encode, []
+
+    def spy(self, words):
+        batches.append(words.lengths.tolist())
+        return encode(self, words)
+
+    monkeypatch.setattr(Inference, "_encode", spy)
+    nlp = spacy.load(trained_path)
+    docs = [example.predicted for example in make_examples(nlp)] * 3
+    alone = [doc._.parse_string for doc in nlp.pipe(doc.copy() for doc in docs)]
+    before, batches[:] = list(batches), []
+    starts = [True, *[False] * 1999]
+    monster = Doc(nlp.vocab, words=["very"] * 2000, sent_starts=starts)
+    with pytest.warns(UserWarning, match="more than 1000 words"):
+        found = list(nlp.pipe([*docs[:9], monster, *docs[9:]], batch_size=64))
+    assert [doc._.parse_string for doc in found if doc is not monster] == alone
+    assert batches == [*before, [1000], [1000]]
+
+
+@pytest.mark.parametrize("length", [1, 2, 999, 1000, 1001, 20_000])
+def test_sentence_of_any_length_is_one_tree(trained_path, length):
+    nlp = spacy.load(trained_path)
+    starts = [True, *[False] * (length - 1)]
+    doc = Doc(nlp.vocab, words=["tea"] * length, sent_starts=starts)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        [tree] = nlp(doc)._.parse_trees
+    assert flatten_tree(tree)[0] == ["tea"] * length
+    # Within the bound it is parsed whole, beyond it in pieces, with a warning.
+    assert len(caught) == (length > 1000)
+    if length > 1000:
+        pieces = [len(flatten_tree(piece)[0]) for piece in tree]
+        assert (tree.label(), len(pieces)) == ("TOP", -(-length // 1000))
+        assert max(pieces) == 1000
 
 
 @pytest.mark.parametrize("setting", ["beam_size", "max_length", "max_batch_tokens"])

@@ -1,6 +1,5 @@
 import copy
 import io
-import os
 from itertools import chain, pairwise
 from pickle import UnpicklingError
 
@@ -9,6 +8,7 @@ import pytest
 import srsly
 import torch
 from numpy.testing import assert_allclose
+from samples import Payload
 from spacy.tokens import Doc
 from spacy.util import registry
 from spacy.vocab import Vocab
@@ -336,16 +336,6 @@ def test_scores_survive_bytes(options):
     fix_random_seed(1)
     loaded = build_tiny(**options).from_bytes(model.to_bytes())
     assert_same(loaded.predict(make_batch()), model.predict(make_batch()))
-
-
-class Payload:
-    """Makes a folder when it is unpickled."""
-
-    def __init__(self, path):
-        self.path = path
-
-    def __reduce__(self):
-        return os.mkdir, (str(self.path),)
 
 
 @pytest.mark.parametrize("zipped", [True, False])

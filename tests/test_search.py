@@ -1,6 +1,8 @@
 """Constituents are found by pattern, label, length and words."""
 
+import builtins
 import time
+from contextlib import suppress
 
 import pytest
 import spacy
@@ -13,7 +15,11 @@ from spacy.vocab import Vocab
 
 from spacy_pointparse.constituents import set_constituents
 from spacy_pointparse.corpus import make_doc
-from spacy_pointparse.search import compile_pattern, find_constituents
+from spacy_pointparse.search import (
+    PatternError,
+    compile_pattern,
+    find_constituents,
+)
 
 RUN = "(S (VP (VB Run)))"
 
@@ -199,6 +205,30 @@ def test_any_pattern_finds_or_says_what_is_wrong(pattern):
         assert repr(pattern) in str(error)
     else:
         assert {(span.start, span.end) for span in found} <= ranges
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        "eval('1')",
+        "NP < __import__('os')",
+        "NP < \"exec('1')\"",
+        "NP < /(?{eval(1)})/",
+        "@ X /eval('1')/; @X",
+        "NP < i@eval(1)",
+        "N(1, 2)",
+    ],
+)
+def test_pattern_runs_no_code(doc, pattern, monkeypatch):
+    compile_pattern("NP")  # imports what it needs
+
+    def refuse(*_, **__):
+        pytest.fail("code was run")
+
+    with monkeypatch.context() as patch, suppress(PatternError):
+        for name in ("eval", "exec", "compile"):
+            patch.setattr(builtins, name, refuse)
+        doc._.constituents_matching(pattern)
 
 
 def test_regular_expression_that_takes_too_long_is_stopped(vocab, monkeypatch):

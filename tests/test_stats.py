@@ -2,6 +2,7 @@
 
 import sys
 from collections import Counter
+from xml.etree import ElementTree
 
 import pytest
 from spacy.tokens import Doc
@@ -92,6 +93,18 @@ def test_plot_shows_the_counts(stats, tmp_path):
     names = [label.get_text() for label in chains.get_yticklabels()]
     assert sorted(names) == ["S VP", "SBAR S VP"]
     assert sum(bar.get_width() for bar in labels.patches) == 11
+
+
+def test_plot_takes_labels_for_neither_formulas_nor_markup(vocab, tmp_path):
+    pytest.importorskip("matplotlib")
+    labels = ["$\\frac$", "PRP$ WP$", "<script>alert(1)</script>", "--><script/>"]
+    doc = Doc(vocab, words=["a", "b"])
+    set_constituents(doc, [(0, 2, label) for label in labels])
+    stats = TreebankStats()
+    stats.add(doc)
+    plot(stats, tmp_path / "plot.svg")
+    elements = ElementTree.parse(tmp_path / "plot.svg").iter()
+    assert not [element for element in elements if "script" in element.tag]
 
 
 def test_plot_of_a_format_that_is_none(stats, tmp_path):

@@ -1,6 +1,7 @@
 """Texts come out one for one, parsed or as the error that they made."""
 
 import os
+import time
 from multiprocessing import parent_process
 
 import pytest
@@ -84,19 +85,23 @@ def test_components_without_a_place_for_handlers_are_no_hindrance():
     assert isinstance(error, ValueError)
 
 
-def test_death_of_processes_is_named():
+@pytest.mark.parametrize("texts", [["Run"] * 5, ["Yes", "Run"] * 5])
+def test_death_of_processes_is_named(texts):
+    """All die, or one of two, to which every other text goes."""
+
     @Language.component("die_elsewhere")
     def die_elsewhere(doc):
-        if parent_process():
+        if parent_process() and doc.text == "Run":
+            time.sleep(0.3)
             os._exit(1)
         return doc
 
     nlp = spacy.blank("en")
     nlp.add_pipe("die_elsewhere")
     nlp.batch_size = 1
-    parsed = parse_texts(nlp, ["Yes"] * 5, n_process=2)
+    parsed = parse_texts(nlp, texts, n_process=2)
     with pytest.warns(match="W127"), pytest.raises(ChildProcessError, match="fewer"):
-        next(parsed)
+        list(parsed)
 
 
 @pytest.mark.parametrize("n_process", [1, 2])

@@ -1,8 +1,13 @@
+import io
+import pickle
 from pathlib import Path
 
 import numpy
 import pytest
 import spacy
+import srsly
+import torch
+from samples import Payload
 from spacy.cli.train import train as spacy_train
 from spacy.training import Example
 from spacy.util import load_config
@@ -243,3 +248,26 @@ def test_transformer_weights_have_the_names_that_its_config_scales(learned):
         kept = [name for name in names[pipe] if not name.startswith("pooler.")]
         assert kept
         assert all(name.startswith(tuple(scales)) is scaled for name in kept)
+
+
+def test_malicious_weights_of_a_transformer_do_not_run(
+    make_nlp, make_examples, tmp_path
+):
+    nlp = make_nlp()
+    examples = make_examples(nlp)
+    nlp.initialize(lambda: examples)
+    nlp.to_disk(tmp_path / "model")
+    file = io.BytesIO()
+    torch.save({"weight": Payload(tmp_path / "ran")}, file)
+    path = tmp_path / "model" / "transformer" / "model"
+    message = srsly.msgpack_loads(path.read_bytes())
+    [i] = [i for i, shims in enumerate(message["shims"]) if shims]
+    shim = srsly.msgpack_loads(message["shims"][i][0])
+    message["shims"][i] = [srsly.msgpack_dumps({**shim, "state": file.getvalue()})]
+    path.write_bytes(srsly.msgpack_dumps(message))
+    with pytest.raises(pickle.UnpicklingError, match="weights_only"):
+        spacy.load(tmp_path / "model")
+    assert not (tmp_path / "ran").exists()
+    file.seek(0)
+    torch.load(file, weights_only=False)  # it would have done it
+    assert (tmp_path / "ran").exists()

@@ -10,6 +10,7 @@ import typer
 from spacy.cli._util import setup_gpu
 
 from ..corpus import create_corpus
+from ..files import write_folder, write_whole
 from .options import GpuId, Model, clear_errors
 
 GoldTags = Annotated[bool, typer.Option(help="Give the gold tags")]
@@ -51,9 +52,8 @@ def evaluate_cli(
     for name, value in _list_scores(scores):
         typer.echo(f"{name:<20}{value:>10}")
     if output is not None:
-        with clear_errors():
-            output.parent.mkdir(parents=True, exist_ok=True)
-            output.write_text(json.dumps(scores, indent=2), encoding="utf8")
+        with clear_errors(), write_whole(output) as path:
+            path.write_text(json.dumps(scores, indent=2), encoding="utf8")
 
 
 def calibrate_cli(
@@ -77,7 +77,8 @@ def calibrate_cli(
         nlp = spacy.load(model)
         examples = create_corpus(data, gold_tags=gold_tags, tags=tags)(nlp)
         calibration = nlp.get_pipe(name).calibrate(examples)
-        nlp.to_disk(output)
+        with write_folder(output) as folder:
+            nlp.to_disk(folder)
     typer.echo(f"slope {calibration.slope:.3f}, intercept {calibration.intercept:.3f}")
 
 

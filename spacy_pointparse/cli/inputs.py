@@ -10,11 +10,11 @@ import spacy
 import typer
 from spacy.cli._util import walk_directory
 from spacy.language import Language
-from spacy.tokens import Doc, DocBin
+from spacy.tokens import Doc
 from spacy.util import minibatch
 from spacy.vocab import Vocab
 
-from ..corpus import SUFFIX, list_files, read_docs
+from ..corpus import SUFFIX, list_files, read_docs, unpack_docs
 from ..stream import parse_texts
 
 STDIN = Path("-")
@@ -58,7 +58,7 @@ def read_items(
     for file in files:
         try:
             if file.suffix == SUFFIX:
-                docs = DocBin(store_user_data=True).from_disk(file).get_docs(vocab)
+                docs = unpack_docs(file, vocab, store_user_data=True)
                 for number, doc in enumerate(docs, start=1):
                     yield _make_item(f"{file}:{number}", doc)
             elif file == STDIN:
@@ -85,7 +85,7 @@ def _read_lines(
         try:
             text = line.decode("utf8").removeprefix("\ufeff").rstrip("\r\n")
             yield _read_record(place, text, field) if field else _make_item(place, text)
-        except ValueError as error:
+        except (RecursionError, ValueError) as error:  # the former of deep JSON
             yield Item(place, {"source": place}, error=error)
 
 

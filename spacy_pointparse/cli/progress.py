@@ -15,7 +15,7 @@ from zlib import crc32
 import srsly
 from spacy.util import minibatch
 
-from ..files import write_whole
+from ..files import name_file, write_whole
 from .inputs import Item
 
 
@@ -67,7 +67,13 @@ def load_progress(output: Path, settings: dict[str, str], resume: bool) -> Progr
     if not (partial.exists() and state.exists()):
         state.unlink(missing_ok=True)
         return Progress(settings)
-    progress = Progress(**srsly.read_json(state))
+    try:
+        progress = Progress(**srsly.read_json(state))
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"{state} is damaged, or of another version ({error}): delete {partial} to "
+            "begin anew."
+        ) from error
     if not resume:
         raise ValueError(
             f"A stopped run has left {progress.texts} texts in {partial}: go on with "
@@ -108,7 +114,8 @@ def write_partial(
     batch_size (int): After how many pieces to make sure of them.
     """
     output.parent.mkdir(parents=True, exist_ok=True)
-    with get_partial(output).open("ab") as file:
+    partial = get_partial(output)
+    with name_file(partial), partial.open("ab") as file:
         file.truncate(progress.size)
         for batch in minibatch(pieces, batch_size):
             file.writelines(batch)
