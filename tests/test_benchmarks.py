@@ -1,11 +1,13 @@
 """The benchmarks run for hours; here only what they would run is looked at."""
 
 import importlib
+import re
+from configparser import ConfigParser
 from pathlib import Path
 
 import pytest
 from hypothesis import strategies as st
-from spacy.util import load_model_from_config
+from spacy.util import is_package, load_model_from_config
 from thinc.api import Config
 
 ROOT = Path(__file__).parents[1]
@@ -112,3 +114,24 @@ def test_properties_are_counted_with_what_they_fail_on(benchmark):
     assert case == "3" and error.startswith("AssertionError: three")
     wide = properties.Invariant(st.integers(), 1, check)
     assert properties.measure(None, wide, 1200).cases == 1200
+
+
+def test_lowest_versions_are_all_given(benchmark):
+    """Without a bound, the lowest version would be the first that there ever was."""
+    setup = ConfigParser()
+    setup.read(ROOT / "setup.cfg")
+    extras = setup["options.extras_require"].values()
+    lines = [setup["options"]["install_requires"], *extras]
+    requirements = [line for text in lines for line in text.split("\n") if line]
+    assert len(requirements) > 15
+    assert [line for line in requirements if ">=" not in line] == []
+    names = {re.match(r"[\w-]+", line)[0] for line in requirements}
+    assert {*benchmark("versions").SHOWN} - names == {"transformers", "confection"}
+
+
+@pytest.mark.skipif(not is_package("en_pointparse_sm"), reason="not installed")
+def test_memory_is_that_of_whole_trees(benchmark):
+    row = benchmark("memory").measure([(2, 20), (1, 1001)])
+    assert (row.warnings, row.whole) == (1, True)
+    assert 20 < row.longest <= 1000
+    assert row.memory > 100

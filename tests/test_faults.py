@@ -343,12 +343,12 @@ def replace(old, new):
         (
             "decoder = .*",
             r"\g<0>\nof_tomorrow = 1",
-            "unexpected argument: 'of_tomorrow'",
+            "of_tomorrow",
         ),
         (
             "label_width",
             r"of_tomorrow = 1\n\g<0>",
-            "unexpected argument: 'of_tomorrow'",
+            "of_tomorrow",
         ),
         (r"PointingParser\.v1", "PointingParser.v9", r"PointingParser\.v9"),
         (
@@ -402,22 +402,25 @@ def test_labels_of_dev_that_train_does_not_have_count_as_missed(
     assert "ZP" not in nlp.get_pipe("pointing_parser").labels
 
 
+@spacy.registry.callbacks("spoil_third_step")
+def make_spoiler():
+    def spoil(nlp, progress):
+        layer = nlp.get_pipe("pointing_parser").model.get_ref("output_layer")
+        if progress["step"] == 2:
+            layer.set_param("W", layer.get_param("W") * numpy.nan)
+
+    return spoil
+
+
 def test_loss_that_is_no_number_stops_training_and_leaves_the_best_model(
     write, trees, tmp_path
 ):
     data = write(*trees)
-    rate = {"training.optimizer.learn_rate": {"@schedules": "rise"}}
-
-    @spacy.registry.schedules("rise")
-    def rise():
-        yield 0.001
-        while True:
-            yield float("nan")
-
+    spoiler = {"training.before_update": {"@callbacks": "spoil_third_step"}}
     with pytest.raises(ValueError, match="E910"):
-        train(tmp_path / "output", data, data, **rate)
-    best = spacy.load(tmp_path / "output" / "model-best")
-    assert len(best("Owls hoot")._.parse_trees[0].leaves()) == 2
+        train(tmp_path / "output", data, data, **spoiler)
+    parser = spacy.load(tmp_path / "output" / "model-best").get_pipe("pointing_parser")
+    assert not numpy.isnan(parser.model.get_ref("output_layer").get_param("W")).any()
 
 
 def test_training_without_the_vectors_that_it_needs(write, trees, tmp_path):

@@ -34,6 +34,12 @@ def test_full_disk_names_what_was_to_be_written(tmp_path, write):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_error_that_says_more_than_a_code_is_left_as_it_is(tmp_path):
+    with pytest.raises(OSError) as info, write_whole(tmp_path / "out"):
+        raise OSError("the disk is full")
+    assert str(info.value) == "the disk is full"
+
+
 def test_folder_appears_when_it_is_whole(tmp_path):
     path = tmp_path / "new" / "model"
     with write_folder(path) as unfinished:
