@@ -99,7 +99,9 @@ def list_packages(room):
 
 
 def run_python(code):
-    command = [sys.executable, "-W", "error", "-c", code]
+    # The lowest spaCy calls click by a name of old.
+    ours = ["-W", "error", "-W", "ignore::DeprecationWarning:spacy.cli._util"]
+    command = [sys.executable, *ours, "-c", code]
     return subprocess.run(command, capture_output=True, text=True)
 
 
