@@ -53,7 +53,8 @@ def list_versions(python: Path) -> dict[str, str]:
 
 def run_tests(python: Path, options: list[str]) -> tuple[bool, str]:
     """Say whether all tests passed, and what the last line of pytest is."""
-    environment = {**os.environ, "PYTHONPATH": ""}
+    path = f"{python.parent}{os.pathsep}{os.environ['PATH']}"
+    environment = {**os.environ, "PYTHONPATH": "", "PATH": path}
     command = [python, "-m", "pytest", "-q", "-ra", *options]
     run = subprocess.run(
         command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True
