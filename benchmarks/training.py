@@ -46,8 +46,8 @@ def measure(changes: dict[str, Any], train: Path) -> tuple[float, float, float, 
     """
     fix_random_seed(0)
     overrides = {"paths.train": str(train), "paths.dev": str(train), **changes}
-    config = load_config(CONFIG, overrides)
-    nlp = init_nlp(config)
+    nlp = init_nlp(load_config(CONFIG, overrides))
+    config = nlp.config.interpolate()
     settings = registry.resolve(config["training"])
     [corpus] = resolve_dot_names(config, [settings["train_corpus"]])
     examples = list(corpus(nlp))
