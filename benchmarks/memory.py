@@ -9,7 +9,6 @@ Beside it the longest piece that was parsed at a time, the warnings, and whether
 sentence came out as one tree over all its words.
 """
 
-import resource
 import time
 import warnings
 from itertools import cycle, islice
@@ -18,6 +17,7 @@ from typing import NamedTuple
 
 import spacy
 import torch
+from peers.common import read_memory
 from spacy.tokens import Doc
 
 from spacy_pointparse.trees import flatten_tree
@@ -72,7 +72,7 @@ def measure(case: list[tuple[int, int]]) -> Row:
         len(caught),
         [len(flatten_tree(tree)[0]) for tree in trees] == [n for n in lengths if n],
         time.process_time() - start,
-        resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024,
+        read_memory("VmHWM"),
     )
 
 

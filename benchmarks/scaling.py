@@ -10,7 +10,6 @@ labels. Then parses such sentences with en_pointparse_sm, and 1,000 to 100,000 s
 of the text as it is. Prints the tables, and draws the times of decoding.
 """
 
-import resource
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -22,6 +21,7 @@ import spacy
 import torch
 from matplotlib import pyplot
 from numpy.typing import NDArray
+from peers.common import read_memory
 from spacy.language import Language
 from spacy.tokens import Doc
 from torch_struct import TreeCRF
@@ -144,7 +144,7 @@ def measure_corpus(nlp: Language, texts: Iterator[str], size: int) -> tuple[floa
         if count >= size:
             break
     rate = count / (time.perf_counter() - start)
-    return rate, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+    return rate, read_memory("VmHWM")
 
 
 def print_row(*cells: object) -> None:

@@ -12,13 +12,13 @@ every time.
 import sys
 import time
 from itertools import cycle
-from pathlib import Path
 
 import numpy
 import spacy
 import torch
 from nltk.tokenize.treebank import TreebankWordDetokenizer
 from numpy.typing import NDArray
+from peers.common import read_memory
 
 from spacy_pointparse.constituents import KEY
 from spacy_pointparse.corpus import read_docs
@@ -34,13 +34,6 @@ def make_texts(path: str) -> list[str]:
     sentences = [detokenize([token.text for token in doc]) for doc in docs]
     starts = range(0, len(sentences), TEXT)
     return [" ".join(sentences[start : start + TEXT]) for start in starts]
-
-
-def read_memory() -> float:
-    """Resident memory of this process, in MiB (Linux)."""
-    status = Path("/proc/self/status").read_text(encoding="utf8")
-    [line] = [line for line in status.splitlines() if line.startswith("VmRSS")]
-    return int(line.split()[1]) / 1024
 
 
 def main(path: str, sentences: int = SENTENCES) -> None:
@@ -64,8 +57,8 @@ def main(path: str, sentences: int = SENTENCES) -> None:
             block = total - sum(parsed)
             seconds = time.process_time() - start
             parsed.append(block)
-            memory.append(read_memory())
-            print(f"| {total} | {block / seconds:.0f} | {memory[-1]:.0f} |", flush=True)
+            memory.append(read_memory("VmRSS"))
+            print(f"| {total} | {block / seconds:.0f} | {memory[-1]} |", flush=True)
             start = time.process_time()
         if len(parsed) == BLOCKS:
             break

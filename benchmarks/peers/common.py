@@ -37,12 +37,13 @@ def print_times(parse: Callable[[], object], runs: int) -> None:
         start = time.perf_counter()
         parse()
         seconds.append(time.perf_counter() - start)
-    print(json.dumps({"seconds": seconds, "memory": read_most_memory()}))
+    print(json.dumps({"seconds": seconds, "memory": read_memory("VmHWM")}))
 
 
-def read_most_memory() -> int:
-    """The most memory of this process, in MiB (Linux). What `resource` says is that of
-    the process that started it, if that had more."""
+def read_memory(kind: str) -> int:
+    """Memory of this process on Linux, in MiB: "VmRSS", what it has, or "VmHWM", the
+    most that it had. (What `resource` gives as that is the most of the process that
+    started this one, if it had more.)"""
     lines = Path("/proc/self/status").read_text(encoding="utf8").splitlines()
-    [line] = [line for line in lines if line.startswith("VmHWM")]
+    [line] = [line for line in lines if line.startswith(kind)]
     return int(line.split()[1]) // 1024
