@@ -482,21 +482,6 @@ class PointingParser(TrainablePipe):
         batch = self._get_batch(sample, [Target(rows, rows, rows, rows, rows)])
         self.model.initialize(X=batch, Y=(None, None, *shapes))
 
-    def _set_labels(self, labels: dict[str, list[str]]) -> None:
-        if set(labels) != set(self.cfg["labels"]):
-            raise ValueError(
-                f"The labels of {self.name!r} must be a dict with the keys "
-                f"{sorted(self.cfg['labels'])}, as in its label_data."
-            )
-        for kind, known in self.cfg["labels"].items():
-            added = [label for label in labels[kind] if label not in set(known)]
-            if added and self._is_initialized:
-                raise ValueError(Errors.E922.format(name=self.name, nO=len(known)))
-            known.extend(added)
-            for label in added:
-                for part in label.split(JOINER):
-                    self.vocab.strings.add(part)
-
     def from_disk(
         self, path: str | Path, *, exclude: Iterable[str] = ()
     ) -> "PointingParser":
@@ -517,9 +502,25 @@ class PointingParser(TrainablePipe):
         return self
 
     def _check_labels(self) -> None:
-        counts = {kind: len(self.cfg["labels"][kind]) for kind in ("spans", "unaries")}
         if not self._is_initialized:
             return
-        nO = self.model.get_ref("output_layer").get_dim("nO")
-        if counts["spans"] != nO:
-            raise ValueError(f"{counts['spans']} labels for {nO} scores")
+        _, *heads = self.model.get_ref("labeller").layers
+        for kind, head in zip(("spans", "unaries"), heads):
+            count = len(self.cfg["labels"][kind])
+            if count != head.get_dim("nO"):
+                raise ValueError(f"{count} {kind} for {head.get_dim('nO')} scores")
+
+    def _set_labels(self, labels: dict[str, list[str]]) -> None:
+        if set(labels) != set(self.cfg["labels"]):
+            raise ValueError(
+                f"The labels of {self.name!r} must be a dict with the keys "
+                f"{sorted(self.cfg['labels'])}, as in its label_data."
+            )
+        for kind, known in self.cfg["labels"].items():
+            added = [label for label in labels[kind] if label not in set(known)]
+            if added and self._is_initialized:
+                raise ValueError(Errors.E922.format(name=self.name, nO=len(known)))
+            known.extend(added)
+            for label in added:
+                for part in label.split(JOINER):
+                    self.vocab.strings.add(part)

@@ -318,6 +318,7 @@ def change_labels(change):
         lambda cfg: cfg["labels"].pop("unaries"),
         lambda cfg: cfg["labels"]["spans"].pop(),
         lambda cfg: cfg["labels"]["spans"].append("NEW"),
+        lambda cfg: cfg["labels"]["unaries"].pop(),
     ],
 )
 def test_labels_that_do_not_fit_the_model_are_refused(spoil, change):
