@@ -1,10 +1,12 @@
 """What several tests share: lines of a treebank, their trees once cleaned, what is to
-be said of pointings, and what must not be unpickled."""
+be said of pointings and transformers, and what must not be unpickled."""
 
 import os
 import re
 from contextlib import redirect_stdout
 from io import StringIO
+
+from thinc.api import Adam
 
 LINES = [
     "(TOP (S (NP-SBJ (DT The) (NNS looms)) (VP (VBP hum)) (. .)))",
@@ -52,6 +54,19 @@ def assert_is_whole_tree(targets):
     assert length == 1 or (0, length - 1) in spans
     assert all(0 <= first < last < length for first, last in spans)
     assert not [(a, b) for a in spans for b in spans if a[0] < b[0] <= a[1] < b[1]]
+
+
+def assert_transformer_learns(nlp, examples):
+    """What the parser learns reaches the transformer that it listens to."""
+    transformer = nlp.get_pipe("transformer")
+    assert transformer.listening_components == ["pointing_parser"]
+    nlp.initialize(lambda: examples)
+    before = transformer.model.to_bytes()
+    optimizer = Adam(0.005)
+    # spaCy updates the transformer with what its listeners sent in the step before.
+    for _ in range(2):
+        nlp.update(examples, sgd=optimizer)
+    assert transformer.model.to_bytes() != before
 
 
 def list_blocks(page, *kinds):

@@ -7,7 +7,7 @@ import pytest
 import spacy
 import srsly
 import torch
-from samples import Payload
+from samples import Payload, assert_transformer_learns
 from spacy.cli.train import train as spacy_train
 from spacy.training import Example
 from spacy.util import load_config
@@ -92,14 +92,7 @@ def test_transformer_without_encoders_is_enough(make_nlp, make_examples, tag_hea
 
 def test_transformer_learns_from_the_parser(make_nlp, make_examples):
     nlp = make_nlp()
-    transformer = nlp.get_pipe("transformer")
-    assert transformer.listening_components == ["pointing_parser"]
-    examples = make_examples(nlp)
-    nlp.initialize(lambda: examples)
-    before = transformer.model.to_bytes()
-    # spaCy updates the transformer with what its listeners sent in the step before.
-    train(nlp, examples, 2)
-    assert transformer.model.to_bytes() != before
+    assert_transformer_learns(nlp, make_examples(nlp))
 
 
 def test_transformer_pipeline_saves_all_it_knows(
