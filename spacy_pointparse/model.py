@@ -66,7 +66,7 @@ def build_pointing_parser(
         read it off the word that points, as in the paper.
     label_width (int): Width of the label heads.
     mixed_precision (bool): Compute encoders and heads in bfloat16, which takes less
-        time on CPUs that have it (not timed on GPUs).
+        time on CPUs that have it (not timed on GPUs); on others it changes nothing.
     RETURNS (Model[Batch, Scores]): The model.
     RAISES (ValueError): If the widths of the encoders do not fit.
     """

@@ -15,6 +15,7 @@ from spacy.vocab import Vocab
 from thinc.api import SGD, Ragged, fix_random_seed, set_dropout_rate
 
 from spacy_pointparse.fence import TorchOps
+from spacy_pointparse.network.precision import has_bfloat16
 from spacy_pointparse.pointing_parser import DEFAULT_MODEL
 
 SHORT = [["Birds", "sing"], ["Rain"]]
@@ -198,7 +199,7 @@ def test_mixed_precision_reaches_encoders_and_heads():
         results.append((encoded.data, *model.predict((docs, sentences, targets))))
     for single, mixed in zip(*results):
         assert mixed.dtype == numpy.float32
-        assert not numpy.array_equal(single, mixed)
+        assert numpy.array_equal(single, mixed) != has_bfloat16("cpu")
         assert_allclose(single, mixed, atol=0.05, rtol=0.05)
 
 

@@ -12,8 +12,10 @@ from spacy_pointparse.network import (
     LabelFeatures,
     Pointer,
     SelfAttention,
+    precision,
 )
 from spacy_pointparse.network.padding import pad
+from spacy_pointparse.network.precision import has_bfloat16
 
 WIDTH = 6
 LENGTHS = [3, 1, 5]
@@ -69,8 +71,35 @@ def test_mixed_precision_takes_and_gives_single_precision(make, rows):
         results.append((*outputs, gradient))
     for single, mixed in zip(*results):
         assert mixed.dtype == torch.float32
-        assert not torch.equal(single, mixed)
+        assert torch.equal(single, mixed) != has_bfloat16("cpu")
         assert_close(single, mixed, atol=0.05, rtol=0.05)
+
+
+@every_module
+def test_devices_without_bfloat16_compute_in_single_precision(make, rows, monkeypatch):
+    monkeypatch.setattr(precision, "has_bfloat16", lambda device: device != "cpu")
+    module, words = make(), make_words()
+    results = []
+    for module.mixed_precision in (False, True):
+        results.append(as_tuple(module(words, rows)))
+    for single, mixed in zip(*results):
+        assert torch.equal(single, mixed)
+
+
+def test_bfloat16_is_tried_without_moving_the_seed(monkeypatch):
+    def refuse(*arguments):
+        raise RuntimeError("could not create a primitive")
+
+    has_bfloat16.cache_clear()
+    state = torch.random.get_rng_state()
+    able = has_bfloat16("cpu")
+    assert torch.equal(torch.random.get_rng_state(), state)
+    has_bfloat16.cache_clear()
+    with monkeypatch.context() as patch:
+        patch.setattr(nn.LSTM, "forward", refuse)
+        assert not has_bfloat16("cpu")
+    has_bfloat16.cache_clear()
+    assert has_bfloat16("cpu") == able
 
 
 @every_module

@@ -1,5 +1,6 @@
 """Modules that compute in single or in mixed precision."""
 
+from functools import cache
 from typing import Any
 
 import torch
@@ -8,15 +9,35 @@ from torch import Tensor, nn
 
 class MixedPrecision(nn.Module):
     """A module that takes and gives single precision, and computes in bfloat16 where
-    `mixed_precision` is true."""
+    `mixed_precision` is true and the device can."""
 
     mixed_precision = False
 
     def __call__(self, words: Tensor, *inputs: Any, **settings: Any) -> Any:
-        if not self.mixed_precision:
+        device = words.device.type
+        if not (self.mixed_precision and has_bfloat16(device)):
             return super().__call__(words, *inputs, **settings)
-        with torch.autocast(words.device.type, dtype=torch.bfloat16):
+        with torch.autocast(device, dtype=torch.bfloat16):
             outputs = super().__call__(words, *inputs, **settings)
         if isinstance(outputs, tuple):
             return tuple(output.float() for output in outputs)
         return outputs.float()
+
+
+@cache
+def has_bfloat16(device: str) -> bool:
+    """Find out by trial whether torch computes in bfloat16: on CPUs without AVX-512
+    it refuses LSTMs.
+
+    device (str): Type of the device, such as "cpu".
+    RETURNS (bool): Whether it does.
+    """
+    with torch.random.fork_rng(devices=[]):
+        lstm = nn.LSTM(1, 1)
+    lstm.to(device)
+    try:
+        with torch.no_grad(), torch.autocast(device, dtype=torch.bfloat16):
+            lstm(torch.zeros(1, 1, 1, device=device))
+    except RuntimeError:
+        return False
+    return True
