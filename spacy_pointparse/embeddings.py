@@ -1,4 +1,4 @@
-"""Layers that embed the tokens of Docs, alone or summed."""
+"""Layers that embed the tokens of Docs: alone, summed or side by side."""
 
 import re
 from collections.abc import Callable
@@ -126,6 +126,24 @@ def build_sum(*layers: Tok2Vec) -> Tok2Vec:
     RAISES (ValueError): When initialised, if their widths differ.
     """
     return Model("sum", _forward_sum, init=_init_sum, layers=list(layers))
+
+
+def build_concat(*layers: Tok2Vec) -> Tok2Vec:
+    """Build a layer that puts the vectors of several side by side. In training each of
+    a token's vectors is dropped as a whole, by itself, and what is left of the token is
+    scaled up, so that no vector leans on another (Dozat and Manning, 2017).
+
+    *layers (Model[List[Doc], List[Floats2d]]): The layers.
+    RETURNS (Model[List[Doc], List[Floats2d]]): Their vectors, as wide as all together.
+    """
+    return Model(
+        "concat",
+        _forward_concat,
+        init=_init_concat,
+        layers=list(layers),
+        dims={"nO": None},
+        attrs={"dropout_rate": 0.0},
+    )
 
 
 def _forward_features(
@@ -315,3 +333,44 @@ def _init_sum(
                 f"Layers that are summed must have one width, but have {widths}: set "
                 "`width` of each to the same number."
             )
+
+
+def _forward_concat(
+    model: Tok2Vec, docs: list[Doc], is_train: bool
+) -> tuple[list[Floats2d], Callable]:
+    ops = model.ops
+    outputs = [layer(docs, is_train=is_train) for layer in model.layers]
+    parts = [ops.flatten(vectors) for vectors, _ in outputs]
+    rate = model.attrs["dropout_rate"] if is_train else 0.0
+    shares = _get_shares(model, len(parts[0]), rate)
+    ends = numpy.cumsum([part.shape[1] for part in parts]).tolist()
+    lengths = ops.asarray1i([len(doc) for doc in docs])
+
+    def backprop(d_vectors: list[Floats2d]) -> list[Doc]:
+        d_joined = ops.flatten(d_vectors)
+        d_parts = ops.xp.split(d_joined, ends[:-1], axis=1)
+        for d_part, share, (_, backprop_layer) in zip(d_parts, shares.T, outputs):
+            backprop_layer(ops.unflatten(d_part * share[:, None], lengths))
+        return docs
+
+    scaled = [part * share[:, None] for part, share in zip(parts, shares.T)]
+    return ops.unflatten(ops.xp.hstack(scaled), lengths), backprop
+
+
+def _get_shares(model: Tok2Vec, tokens: int, rate: float) -> Floats2d:
+    """What each vector of each token is multiplied with, zero if it is dropped: a
+    token's add up to the number of layers, unless all are dropped."""
+    ops, layers = model.ops, len(model.layers)
+    kept = ops.get_dropout_mask((tokens, layers), rate) > 0
+    left = ops.xp.maximum(kept.sum(axis=1, keepdims=True), 1)
+    return ops.asarray2f(kept * (layers / left), dtype="float32")
+
+
+def _init_concat(
+    model: Tok2Vec, X: list[Doc] | None = None, Y: list[Floats2d] | None = None
+) -> None:
+    for layer in model.layers:
+        layer.initialize(X=X, Y=Y)
+    if X:
+        widths = [layer.predict(X)[0].shape[1] for layer in model.layers]
+        model.set_dim("nO", sum(widths))

@@ -49,7 +49,8 @@ def build_pointing_parser(
     whole, as in training, it takes the pointings too.
 
     tok2vec (Model[List[Doc], List[Floats2d]]): Embeds the tokens of whole Docs: a layer
-        of this package or of spaCy, a listener, "spacy-pointparse.Sum.v1" of several.
+        of this package or of spaCy, a listener, "spacy-pointparse.Sum.v1" or
+        "spacy-pointparse.Concat.v1" of several.
     lower_encoder (Optional[Model[Ragged, Ragged]]): Encodes sentences, below the tag
         head: "spacy-pointparse.BiLSTM.v1", "spacy-pointparse.SelfAttention.v1", or
         nothing if None.

@@ -201,7 +201,7 @@ def test_config_of_gold_tags_reads_them():
     ]
     model = config["components"]["pointing_parser"]["model"]
     assert model["tag_head"] is False
-    assert "TAG" in model["tok2vec"]["embed"]["attrs"]
+    assert model["tok2vec"]["*"]["tags"]["attrs"] == ["TAG"]
 
 
 def test_config_of_the_senter_rounds_the_parser_and_does_no_more(

@@ -6,7 +6,7 @@ from spacy.tokens import Doc
 from spacy.util import registry
 from spacy.vectors import Vectors
 from spacy.vocab import Vocab
-from thinc.api import Adam, Config, Model, Ragged, fix_random_seed
+from thinc.api import Adam, Config, Model, Ragged, fix_random_seed, set_dropout_rate
 
 WIDTH = 6
 # Layers of ours and of spaCy summed, and the paper's encoder above them.
@@ -338,6 +338,58 @@ def test_sum_refuses_different_widths():
     layers = [make_constant(1), make_constant(1, width=3)]
     with pytest.raises(ValueError, match=r"\[6, 3\]"):
         build("Sum", *layers).initialize(X=make_docs("owl"))
+
+
+def test_concat_joins_its_layers_and_hands_each_its_columns():
+    layers = [make_constant(1, width=1), make_constant(10, width=2)]
+    docs = make_docs("an owl", "", "owl")
+    model = build("Concat", *layers).initialize(X=docs)
+    assert model.get_dim("nO") == 3
+    vectors, backprop = model.begin_update(docs)
+    assert [array.tolist() for array in vectors] == [
+        [[1, 10, 10]] * 2,
+        [],
+        [[1, 10, 10]],
+    ]
+    gradient = [array + [[1, 2, 3]] for array in vectors]
+    assert backprop(gradient) is docs
+    first, second = (
+        [array.tolist() for array in layer.attrs["gradient"]] for layer in layers
+    )
+    assert first == [[[2]] * 2, [], [[2]]]
+    assert second == [[[12, 13]] * 2, [], [[12, 13]]]
+
+
+@pytest.mark.parametrize("texts", [[], [""], ["", ""]])
+def test_concat_of_no_words(texts):
+    model = build("Concat", make_constant(1), make_constant(2))
+    model.initialize(X=make_docs("owl"))
+    vectors, backprop = model.begin_update(make_docs(*texts))
+    assert [array.shape for array in vectors] == [(0, 2 * WIDTH)] * len(texts)
+    backprop(vectors)
+
+
+def test_concat_drops_whole_vectors_of_tokens_in_training_only():
+    fix_random_seed(0)
+    layers = [make_constant(1, width=2) for _ in range(3)]
+    model = build("Concat", *layers).initialize(X=make_docs("owl"))
+    set_dropout_rate(model, 0.5)
+    docs = make_docs(" ".join(["owl"] * 400))
+    [vectors], backprop = model.begin_update(docs)
+    assert (vectors[:, ::2] == vectors[:, 1::2]).all()
+    shares = vectors[:, ::2]
+    # What is left of a token stands for all of it, and each layer is dropped by itself.
+    assert {tuple(sorted(row)) for row in shares.tolist()} == {
+        (0, 0, 0),
+        (0, 0, 3),
+        (0, 1.5, 1.5),
+        (1, 1, 1),
+    }
+    assert_allclose((shares > 0).mean(axis=0), 0.5, atol=0.1)
+    backprop([numpy.ones_like(vectors)])
+    for layer, share in zip(layers, shares.T):
+        assert_allclose(layer.attrs["gradient"][0], numpy.vstack([share, share]).T)
+    assert (model.predict(docs)[0] == 1).all()
 
 
 def test_parser_of_summed_embeddings_and_attention_learns_and_is_saved(
