@@ -324,15 +324,12 @@ def _add(parts: tuple[Floats2d, ...]) -> Floats2d:
 def _init_sum(
     model: Tok2Vec, X: list[Doc] | None = None, Y: list[Floats2d] | None = None
 ) -> None:
-    for layer in model.layers:
-        layer.initialize(X=X, Y=Y)
-    if X:
-        widths = [layer.predict(X)[0].shape[1] for layer in model.layers]
-        if len(set(widths)) > 1:
-            raise ValueError(
-                f"Layers that are summed must have one width, but have {widths}: set "
-                "`width` of each to the same number."
-            )
+    widths = _init_layers(model, X, Y)
+    if len(set(widths)) > 1:
+        raise ValueError(
+            f"Layers that are summed must have one width, but have {widths}: set "
+            "`width` of each to the same number."
+        )
 
 
 def _forward_concat(
@@ -369,8 +366,14 @@ def _get_shares(model: Tok2Vec, tokens: int, rate: float) -> Floats2d:
 def _init_concat(
     model: Tok2Vec, X: list[Doc] | None = None, Y: list[Floats2d] | None = None
 ) -> None:
+    if widths := _init_layers(model, X, Y):
+        model.set_dim("nO", sum(widths))
+
+
+def _init_layers(
+    model: Tok2Vec, X: list[Doc] | None, Y: list[Floats2d] | None
+) -> list[int]:
+    """Initialise each layer. RETURNS (List[int]): Their widths, if there are Docs."""
     for layer in model.layers:
         layer.initialize(X=X, Y=Y)
-    if X:
-        widths = [layer.predict(X)[0].shape[1] for layer in model.layers]
-        model.set_dim("nO", sum(widths))
+    return [layer.predict(X)[0].shape[1] for layer in model.layers] if X else []
