@@ -325,6 +325,18 @@ def test_page_on_training(small, run, request):
     assert filled["components"]["pointing_parser"]["model"] == DEFAULT_MODEL
 
 
+def test_commands_of_other_pages_run(small, run):
+    """The parser trained by the one, on the toy treebank, is packaged by the other."""
+    for name in ("train", "dev"):
+        Path(f"{name}.mrg").symlink_to(f"assets/gum/{name}.mrg")
+    *_, train = list_lines(DOCS / "benepar.md")
+    run(f"{train} --training.max_steps 2 --training.eval_frequency 2")
+    Path("training").symlink_to("models/en")
+    for line in list_lines(DOCS / "pipelines.md"):
+        run(line.replace("--build wheel", "--build none"))
+    assert Path("packages/en_mine-1.0.0/setup.py").is_file()
+
+
 def test_page_on_training_names_what_there_is():
     page = DOCS / "training.md"
     names = {
