@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy
+from numpy.typing import NDArray
 from spacy.attrs import NORM, ORTH
 from spacy.ml.featureextractor import forward as extract_features
 from spacy.tokens import Doc
@@ -61,8 +62,9 @@ def build_character_lstm(
 
 def build_hash_embed(width: int, attrs: list[str], rows: list[int]) -> Tok2Vec:
     """Build a layer that embeds attributes of tokens, such as the words and tags of the
-    paper, each in a table of hashed rows, and sums them. Full-width characters count as
-    the ASCII ones that they are wide forms of: a comma as a comma.
+    paper, each in a table of hashed rows, and sums them. A value that was never seen in
+    training has zeros: its rows are those of other values. Full-width characters count
+    as the ASCII ones that they are wide forms of: a comma as a comma.
 
     width (int): Width of the vectors.
     attrs (List[str]): The attributes, as "NORM" or "TAG".
@@ -75,7 +77,8 @@ def build_hash_embed(width: int, attrs: list[str], rows: list[int]) -> Tok2Vec:
             f"Attributes {attrs} need a number of rows each, but rows are {rows}."
         )
     tables = [
-        HashEmbed(nO=width, nV=size, column=i, seed=i) for i, size in enumerate(rows)
+        _know(HashEmbed(nO=width, nV=size, column=i, seed=i))
+        for i, size in enumerate(rows)
     ]
     embed = add(*tables) if len(tables) > 1 else tables[0]
     extract = Model("extract_features", _forward_features, attrs={"columns": attrs})
@@ -131,7 +134,9 @@ def build_sum(*layers: Tok2Vec) -> Tok2Vec:
 def build_concat(*layers: Tok2Vec) -> Tok2Vec:
     """Build a layer that puts the vectors of several side by side. In training each of
     a token's vectors is dropped as a whole, by itself, and what is left of the token is
-    scaled up, so that no vector leans on another (Dozat and Manning, 2017).
+    scaled up, so that no vector leans on another (Dozat and Manning, 2017). A vector of
+    zeros, as "spacy-pointparse.HashEmbed.v1" has for a word that it never saw, counts
+    as dropped.
 
     *layers (Model[List[Doc], List[Floats2d]]): The layers.
     RETURNS (Model[List[Doc], List[Floats2d]]): Their vectors, as wide as all together.
@@ -161,6 +166,55 @@ def _narrow(doc: Doc, columns: list[str]) -> Doc:
     for token, twin in zip(doc, copy):
         twin.norm_ = token.norm_.translate(_NARROW)
     return copy
+
+
+def _know(table: Model[Ints2d, Floats2d]) -> Model[Ints2d, Floats2d]:
+    """Let a table embed what it has learnt, and nothing else once it has."""
+    return Model(
+        "known",
+        _forward_known,
+        init=_init_known,
+        layers=table.layers,
+        dims={"nO": table.get_dim("nO")},
+        attrs={"seen": None},
+    )
+
+
+def _forward_known(
+    model: Model[Ints2d, Floats2d], features: Ints2d, is_train: bool
+) -> tuple[Floats2d, Callable]:
+    column, table = model.layers
+    keys, backprop_column = column(features, is_train=is_train)
+    vectors, backprop_table = table(keys, is_train=is_train)
+    seen, values = model.attrs["seen"], model.ops.to_numpy(keys)
+    if is_train:
+        new = values if seen is None else values[~_is_among(values, seen)]
+        if len(new):
+            known = new if seen is None else numpy.concatenate([seen, new])
+            model.attrs["seen"] = numpy.unique(known)
+    elif seen is not None:  # as in a model that was never trained
+        vectors[model.ops.xp.asarray(~_is_among(values, seen))] = 0
+
+    def backprop(d_vectors: Floats2d) -> Ints2d:
+        return backprop_column(backprop_table(d_vectors))
+
+    return vectors, backprop
+
+
+def _is_among(values: Ints1d, ordered: Ints1d) -> NDArray:
+    """Say of each value whether it is among others, which are in order."""
+    places = numpy.searchsorted(ordered, values) % max(len(ordered), 1)
+    return ordered[places] == values
+
+
+def _init_known(
+    model: Model[Ints2d, Floats2d],
+    X: Ints2d | None = None,
+    Y: Floats2d | None = None,
+) -> None:
+    model.attrs["seen"] = None
+    _, table = model.layers
+    table.initialize()
 
 
 def _forward_characters(
@@ -339,7 +393,7 @@ def _forward_concat(
     outputs = [layer(docs, is_train=is_train) for layer in model.layers]
     parts = [ops.flatten(vectors) for vectors, _ in outputs]
     rate = model.attrs["dropout_rate"] if is_train else 0.0
-    shares = _get_shares(model, len(parts[0]), rate)
+    shares = _get_shares(model, parts, rate)
     ends = numpy.cumsum([part.shape[1] for part in parts]).tolist()
     lengths = ops.asarray1i([len(doc) for doc in docs])
 
@@ -354,13 +408,14 @@ def _forward_concat(
     return ops.unflatten(ops.xp.hstack(scaled), lengths), backprop
 
 
-def _get_shares(model: Tok2Vec, tokens: int, rate: float) -> Floats2d:
+def _get_shares(model: Tok2Vec, parts: list[Floats2d], rate: float) -> Floats2d:
     """What each vector of each token is multiplied with, zero if it is dropped: a
     token's add up to the number of layers, unless all are dropped."""
-    ops, layers = model.ops, len(model.layers)
-    kept = ops.get_dropout_mask((tokens, layers), rate) > 0
+    ops = model.ops
+    present = ops.xp.stack([part.any(axis=1) for part in parts], axis=1)
+    kept = present & (ops.get_dropout_mask(present.shape, rate) > 0)
     left = ops.xp.maximum(kept.sum(axis=1, keepdims=True), 1)
-    return ops.asarray2f(kept * (layers / left), dtype="float32")
+    return ops.asarray2f(kept * (len(parts) / left), dtype="float32")
 
 
 def _init_concat(

@@ -147,6 +147,49 @@ def test_hash_embed_sums_its_attributes():
     assert len(numpy.unique(vectors.round(5), axis=0)) == 4
 
 
+def test_hash_embed_has_zeros_for_what_it_never_saw_in_training():
+    layer = build("HashEmbed", width=WIDTH, attrs=["ORTH", "TAG"], rows=[50, 20])
+    layer.initialize()
+    docs = [
+        Doc(Vocab(), words=words, tags=tags)
+        for words, tags in (
+            (["owl", "saw"], ["NN", "VB"]),
+            (["owl"], ["NN"]),
+            (["fox", "owl"], ["NN", "JJ"]),
+            (["fox"], ["JJ"]),
+        )
+    ]
+    before = layer.predict(docs)
+    assert all(numpy.abs(vectors).min() > 0 for vectors in before)
+    layer.begin_update(docs[:1])
+    layer.begin_update([Doc(Vocab())])
+    layer.begin_update(docs[1:2])
+    after = layer.predict(docs)
+    for number in (0, 1):
+        numpy.testing.assert_array_equal(after[number], before[number])
+    tag, word = after[2]
+    assert_allclose(tag + word, before[1][0], rtol=1e-5)
+    assert not after[3].any()
+
+    other = build("HashEmbed", width=WIDTH, attrs=["ORTH", "TAG"], rows=[50, 20])
+    other.initialize().from_bytes(layer.to_bytes())
+    for found, expected in zip(other.predict(docs), after, strict=True):
+        numpy.testing.assert_array_equal(found, expected)
+    layer.initialize()
+    assert layer.predict(docs)[3].any()
+
+
+def test_hash_embed_learns_what_is_new_to_it():
+    layer = build("HashEmbed", width=WIDTH, attrs=["ORTH"], rows=[50]).initialize()
+    docs = make_docs("owl saw owl")
+    [before] = layer.predict(docs)
+    [vectors], backprop = layer.begin_update(docs)
+    backprop([numpy.ones_like(vectors)])
+    layer.finish_update(Adam(0.01))
+    [after] = layer.predict(docs)
+    assert (after < before).all()
+
+
 def test_hash_embed_takes_full_width_characters_for_ascii():
     attrs = ["ORTH", "NORM", "PREFIX", "SUFFIX", "SHAPE", "TAG"]
     layer = build("HashEmbed", width=WIDTH, attrs=attrs, rows=[50] * 6).initialize()
@@ -390,6 +433,13 @@ def test_concat_drops_whole_vectors_of_tokens_in_training_only():
     for layer, share in zip(layers, shares.T):
         assert_allclose(layer.attrs["gradient"][0], numpy.vstack([share, share]).T)
     assert (model.predict(docs)[0] == 1).all()
+
+
+def test_concat_takes_zeros_for_dropped():
+    layers = [make_constant(value, width=2) for value in (1, 0, 1)]
+    model = build("Concat", *layers).initialize(X=make_docs("owl"))
+    [vectors] = model.predict(make_docs("an owl"))
+    assert vectors.tolist() == [[1.5, 1.5, 0, 0, 1.5, 1.5]] * 2
 
 
 def test_parser_of_summed_embeddings_and_attention_learns_and_is_saved(
