@@ -60,7 +60,7 @@ WSJ = "en_wsj_nltk_sample"
 TAGS, NOTHING, TRANSFORMER = "gold tags", "nothing", "MiniLM"
 MANY_EPOCHS = ("--patience", "10")
 ROWS = {
-    "tags": Row(WSJ, "gold_tags", TAGS, 1300),
+    "tags": Row(WSJ, "gold_tags", TAGS, 1600),
     "tags-plateau": Row(WSJ, "gold_tags", TAGS, 6000),
     "tags-supar": Row(WSJ, "supar", TAGS, 594, ("--tags",)),
     "tags-supar-plateau": Row(WSJ, "supar", TAGS, 2 * HOUR, ("--tags", *MANY_EPOCHS)),

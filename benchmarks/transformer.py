@@ -6,8 +6,8 @@
 
 The words of the dev and test sentences of the Wall Street Journal sample, cut into
 sentences of one length, in batches of 32, tokens given, one thread, each parser in a
-process of its own. Prints sentences a second, and the most memory of the process while it
-parses, in MiB.
+process of its own. Prints sentences a second, and the most memory of the process while
+it parses, in MiB.
 """
 
 import sys

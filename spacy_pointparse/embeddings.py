@@ -169,7 +169,8 @@ def _narrow(doc: Doc, columns: list[str]) -> Doc:
 
 
 def _know(table: Model[Ints2d, Floats2d]) -> Model[Ints2d, Floats2d]:
-    """Let a table embed what it has learnt, and nothing else once it has."""
+    """Let a table embed what it has learnt, and nothing else once it has. What was
+    trained before tables kept count has seen who knows what, and goes on as it is."""
     return Model(
         "known",
         _forward_known,
@@ -186,14 +187,14 @@ def _forward_known(
     column, table = model.layers
     keys, backprop_column = column(features, is_train=is_train)
     vectors, backprop_table = table(keys, is_train=is_train)
-    seen, values = model.attrs["seen"], model.ops.to_numpy(keys)
-    if is_train:
-        new = values if seen is None else values[~_is_among(values, seen)]
-        if len(new):
-            known = new if seen is None else numpy.concatenate([seen, new])
-            model.attrs["seen"] = numpy.unique(known)
-    elif seen is not None:  # as in a model that was never trained
-        vectors[model.ops.xp.asarray(~_is_among(values, seen))] = 0
+    seen = model.attrs["seen"]
+    if seen is not None:
+        values = model.ops.to_numpy(keys)
+        new = ~_is_among(values, seen)
+        if is_train and new.any():
+            model.attrs["seen"] = numpy.union1d(seen, values[new])
+        elif not is_train and len(seen):
+            vectors[model.ops.xp.asarray(new)] = 0
 
     def backprop(d_vectors: Floats2d) -> Ints2d:
         return backprop_column(backprop_table(d_vectors))
@@ -203,7 +204,9 @@ def _forward_known(
 
 def _is_among(values: Ints1d, ordered: Ints1d) -> NDArray:
     """Say of each value whether it is among others, which are in order."""
-    places = numpy.searchsorted(ordered, values) % max(len(ordered), 1)
+    if not len(ordered):
+        return numpy.zeros(len(values), dtype=bool)
+    places = numpy.searchsorted(ordered, values) % len(ordered)
     return ordered[places] == values
 
 
@@ -212,7 +215,7 @@ def _init_known(
     X: Ints2d | None = None,
     Y: Floats2d | None = None,
 ) -> None:
-    model.attrs["seen"] = None
+    model.attrs["seen"] = numpy.zeros(0, dtype="uint64")
     _, table = model.layers
     table.initialize()
 

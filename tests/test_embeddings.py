@@ -179,6 +179,18 @@ def test_hash_embed_has_zeros_for_what_it_never_saw_in_training():
     assert layer.predict(docs)[3].any()
 
 
+def test_hash_embed_of_before_seen_values_were_kept_goes_on_as_it_is():
+    layer = build("HashEmbed", width=WIDTH, attrs=["ORTH"], rows=[50]).initialize()
+    [known] = [node for node in layer.walk() if "seen" in node.attrs]
+    del known.attrs["seen"]
+    other = build("HashEmbed", width=WIDTH, attrs=["ORTH"], rows=[50])
+    other.from_bytes(layer.to_bytes())
+    before = other.predict(make_docs("owl fox"))[0]
+    assert before.all()
+    other.begin_update(make_docs("owl"))
+    numpy.testing.assert_array_equal(other.predict(make_docs("owl fox"))[0], before)
+
+
 def test_hash_embed_learns_what_is_new_to_it():
     layer = build("HashEmbed", width=WIDTH, attrs=["ORTH"], rows=[50]).initialize()
     docs = make_docs("owl saw owl")
