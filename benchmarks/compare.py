@@ -59,9 +59,17 @@ class Row:
 WSJ = "en_wsj_nltk_sample"
 TAGS, NOTHING, TRANSFORMER = "gold tags", "nothing", "MiniLM"
 MANY_EPOCHS = ("--patience", "10")
+MODEL = "--components.pointing_parser.model"
+WIDE = (
+    *(f"{MODEL}.lower_encoder.width", "600"),
+    *(f"{MODEL}.upper_encoder.input_width", "600"),
+    *(f"{MODEL}.upper_encoder.width", "600"),
+    *(f"{MODEL}.pointing_width", "400"),
+    *("--training.dropout", "0.33", "--training.eval_frequency", "400"),
+)
 ROWS = {
-    "tags": Row(WSJ, "gold_tags", TAGS, 1600),
-    "tags-plateau": Row(WSJ, "gold_tags", TAGS, 6000),
+    "tags": Row(WSJ, "gold_tags", TAGS, 1300),
+    "tags-plateau": Row(WSJ, "gold_tags", TAGS, 6000, WIDE),
     "tags-supar": Row(WSJ, "supar", TAGS, 594, ("--tags",)),
     "tags-supar-plateau": Row(WSJ, "supar", TAGS, 2 * HOUR, ("--tags", *MANY_EPOCHS)),
     "tags-stanza": Row(WSJ, "stanza", TAGS, HOUR),
