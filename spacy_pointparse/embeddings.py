@@ -144,9 +144,8 @@ def build_concat(*layers: Tok2Vec) -> Tok2Vec:
     return Model(
         "concat",
         _forward_concat,
-        init=_init_concat,
+        init=_init_layers,
         layers=list(layers),
-        dims={"nO": None},
         attrs={"dropout_rate": 0.0},
     )
 
@@ -190,11 +189,11 @@ def _forward_known(
     seen = model.attrs["seen"]
     if seen is not None:
         values = model.ops.to_numpy(keys)
-        new = ~_is_among(values, seen)
-        if is_train and new.any():
-            model.attrs["seen"] = numpy.union1d(seen, values[new])
+        _, known = _look_up(values, seen)
+        if is_train and not known.all():
+            model.attrs["seen"] = numpy.union1d(seen, values[~known])
         elif not is_train and len(seen):
-            vectors[model.ops.xp.asarray(new)] = 0
+            vectors[model.ops.xp.asarray(~known)] = 0
 
     def backprop(d_vectors: Floats2d) -> Ints2d:
         return backprop_column(backprop_table(d_vectors))
@@ -202,12 +201,15 @@ def _forward_known(
     return vectors, backprop
 
 
-def _is_among(values: Ints1d, ordered: Ints1d) -> NDArray:
-    """Say of each value whether it is among others, which are in order."""
+def _look_up(values: Ints1d, ordered: Ints1d) -> tuple[Ints1d, NDArray]:
+    """Find values among others, which are in order.
+
+    RETURNS (Tuple[Ints1d, NDArray]): The place of each, and whether it is there.
+    """
     if not len(ordered):
-        return numpy.zeros(len(values), dtype=bool)
+        return numpy.zeros(len(values), dtype="int64"), numpy.zeros(len(values), "bool")
     places = numpy.searchsorted(ordered, values) % len(ordered)
-    return ordered[places] == values
+    return places, ordered[places] == values
 
 
 def _init_known(
@@ -307,8 +309,8 @@ def _find_rows(model: Tok2Vec, doc: Doc) -> Ints1d:
     keys = model.attrs["keys"]
     rows = numpy.full(len(doc), len(keys))
     for words in doc.to_array([NORM, ORTH]).T:
-        places = numpy.searchsorted(keys, words) % len(keys)
-        rows = numpy.where(keys[places] == words, places, rows)
+        places, found = _look_up(words, keys)
+        rows = numpy.where(found, places, rows)
     return rows
 
 
@@ -421,15 +423,8 @@ def _get_shares(model: Tok2Vec, parts: list[Floats2d], rate: float) -> Floats2d:
     return ops.asarray2f(kept * (len(parts) / left), dtype="float32")
 
 
-def _init_concat(
-    model: Tok2Vec, X: list[Doc] | None = None, Y: list[Floats2d] | None = None
-) -> None:
-    if widths := _init_layers(model, X, Y):
-        model.set_dim("nO", sum(widths))
-
-
 def _init_layers(
-    model: Tok2Vec, X: list[Doc] | None, Y: list[Floats2d] | None
+    model: Tok2Vec, X: list[Doc] | None = None, Y: list[Floats2d] | None = None
 ) -> list[int]:
     """Initialise each layer. RETURNS (List[int]): Their widths, if there are Docs."""
     for layer in model.layers:
