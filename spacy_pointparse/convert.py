@@ -1,22 +1,33 @@
 """The treebank converter: bracketed trees to a .spacy file."""
 
 import random
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import chain, cycle
 from pathlib import Path
 from typing import Any
 
 from nltk import Tree
-from spacy.tokens import DocBin
+from spacy.tokens import Doc
+from spacy.util import minibatch
 from spacy.vocab import Vocab
 from tqdm import tqdm
 
 from .corpus import make_doc
-from .files import write_whole
-from .trees import ROOT, SUFFIXES, read_trees
+from .progress import (
+    Progress,
+    collect_docs,
+    load_progress,
+    pack_docs,
+    remove_partial,
+    skip_texts,
+    write_partial,
+)
+from .trees import ROOT, SUFFIXES, read_trees, tree_to_string
 
 # Which split each ten sentences of a file go to, one by one.
 SPLIT_OF_TEN = (*["train"] * 8, "dev", "test")
+# Docs after which a run that is stopped goes on.
+BATCH = 1000
 
 
 def convert_treebank(
@@ -32,6 +43,8 @@ def convert_treebank(
     **options: Any,
 ) -> int:
     """Convert bracketed trees to a .spacy file, which is written whole or not at all.
+    A run that was stopped goes on where it had come to, if the trees and settings are
+    the same.
 
     paths (Iterable[Path]): Files, folders or globs of bracketed trees.
     output (Path): The .spacy file.
@@ -50,25 +63,51 @@ def convert_treebank(
     RAISES (FileNotFoundError): If a file is missing, one of a split among them.
     RAISES (TreebankError): On a broken tree, with its file and line.
     """
-    trees = chain.from_iterable(_read_split(path, split, options) for path in paths)
-    if limit:
-        trees = iter(_sample(list(trees), limit))
-    harmonised = (_harmonise(tree, relabel or {}, set(unwrap)) for tree in trees)
+    paths = list(paths)
+
+    def read() -> Iterator[Tree]:
+        parts = (_read_split(path, split, options) for path in paths)
+        trees = chain.from_iterable(parts)
+        if limit:
+            trees = iter(_sample(list(trees), limit))
+        return (_harmonise(tree, relabel or {}, set(unwrap)) for tree in trees)
+
+    settings = {"sentences_per_doc": sentences_per_doc, "partial": partial}
+    trees, progress = _go_on(read, output, settings)
+    batches = minibatch(_make_docs(trees, output, progress), BATCH)
+    try:
+        write_partial(output, map(pack_docs, batches), progress, 1)
+        collect_docs(output)
+    except Exception:
+        remove_partial(output)
+        raise
+    remove_partial(output)
+    return progress.texts
+
+
+def _go_on(
+    read: Callable[[], Iterator[Tree]], output: Path, settings: dict[str, Any]
+) -> tuple[Iterator[Tree], Progress]:
+    """Pass over what a stopped run has converted. Begin anew if it has left nothing,
+    or the trees or settings are others."""
+    trees = read()
+    try:
+        progress = load_progress(output, settings, resume=True)
+        skip_texts(map(tree_to_string, trees), progress, output)
+    except ValueError:
+        return read(), Progress(settings)
+    return trees, progress
+
+
+def _make_docs(
+    trees: Iterable[Tree], output: Path, progress: Progress
+) -> Iterator[Doc]:
     vocab = Vocab()
-    docs = DocBin()
-    batch: list[Tree] = []
-    count = 0
-    for tree in tqdm(harmonised, desc=output.name, unit=" sentences"):
-        batch.append(tree)
-        count += 1
-        if len(batch) == sentences_per_doc:
-            docs.add(make_doc(batch, vocab, partial))
-            batch = []
-    if batch:
-        docs.add(make_doc(batch, vocab, partial))
-    with write_whole(output) as path:
-        docs.to_disk(path)
-    return count
+    shown = tqdm(trees, output.name, unit=" sentences", initial=progress.texts)
+    for batch in minibatch(shown, progress.settings["sentences_per_doc"]):
+        for tree in batch:
+            progress.count(tree_to_string(tree))
+        yield make_doc(batch, vocab, progress.settings["partial"])
 
 
 def _read_split(path: Path, split: str, options: dict[str, Any]) -> Iterator[Tree]:

@@ -659,9 +659,14 @@ def test_search_faulty_pattern(run, write, pattern):
 
 
 def test_search_broken_tree(run, write):
-    result = run("search", "NP", write("(NP (NN tea))", "(NP (NN"))
+    bank = write("(NP (NN tea))", "(NP (NN))", "(NP (NN cake))")
+    result = run("search", "NP", bank)
     check_error(result, "trees.mrg, line 2")
     assert [row[4] for row in rows(result)] == ["tea"]
+    with pytest.warns(UserWarning, match="trees.mrg.*line 2"):
+        result = run("search", "NP", bank, "--on-error", "skip")
+    assert result.exit_code == 0
+    assert [row[4] for row in rows(result)] == ["tea", "cake"]
 
 
 def test_search_missing_input(run):
@@ -711,7 +716,11 @@ def test_stats_of_a_plot_without_matplotlib(run, write, monkeypatch):
 
 def test_stats_of_what_has_no_trees(run, write, vocab, read_doc):
     check_error(run("stats", "gone"), "gone")
-    check_error(run("stats", write("(NP (NN tea))", "(NP (NN")), "trees.mrg, line 2")
+    bank = write("(NP (NN tea))", "(NP (NN")
+    check_error(run("stats", bank), "trees.mrg, line 2")
+    with pytest.warns(UserWarning, match="trees.mrg.*line 2"):
+        result = run("stats", bank, "--on-error", "skip")
+    assert ["sentences", "1"] in [line.split() for line in result.stdout.splitlines()]
     Path("empty.mrg").write_text("")
     check_error(run("stats", "empty.mrg"), "not one sentence")
     docs = [read_doc("(UH Yes)"), Doc(vocab, words=["Yes"])]

@@ -30,9 +30,11 @@ from test_rooms import ROOMS, read_imports
 from test_rooms import list_files as list_files_of
 from typer.testing import CliRunner
 
+from spacy_pointparse import convert
 from spacy_pointparse.cli import app
 from spacy_pointparse.convert import convert_treebank
-from spacy_pointparse.corpus import read_docs
+from spacy_pointparse.corpus import make_doc, read_docs
+from spacy_pointparse.trees import TreebankError
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "reliability.md"
@@ -136,12 +138,69 @@ def test_killed_conversion_leaves_nothing_that_passes_for_whole(
     with monkeypatch.context() as patch:
         patch.setattr(DocBin, "to_disk", write_half_and_die)
         kill(convert_treebank, [trees], output)
-    assert list(output.parent.iterdir()) == [output.parent / "out.spacy.unfinished"]
-    with pytest.raises(FileNotFoundError):
-        list(read_docs(output, spacy.blank("en").vocab))
+    left = {"out.spacy.unfinished", "out.spacy.partial", "out.spacy.partial.json"}
+    assert {path.name for path in output.parent.iterdir()} == left
+    for path, error in ((output, FileNotFoundError), (output.parent, TreebankError)):
+        with pytest.raises(error):
+            list(read_docs(path, spacy.blank("en").vocab))
     convert_treebank([trees], output)
     assert list(output.parent.iterdir()) == [output]
     assert parses(read_docs(output, spacy.blank("en").vocab)) == PARSES
+
+
+@pytest.fixture
+def killed_conversion(write, tmp_path, monkeypatch):
+    """A conversion that was killed over its last Doc, of which each batch has one."""
+    trees, output = write(*LINES), tmp_path / "corpus" / "out.spacy"
+    monkeypatch.setattr(convert, "BATCH", 1)
+    made = []
+
+    def make_doc_or_die(batch, vocab, partial):
+        if len(made) == len(LINES) - 1:
+            die()
+        made.append(batch)
+        return make_doc(batch, vocab, partial)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(convert, "make_doc", make_doc_or_die)
+        kill(convert_treebank, [trees], output)
+    return trees, output
+
+
+def test_killed_conversion_goes_on_where_it_stopped(
+    killed_conversion, tmp_path, monkeypatch
+):
+    trees, output = killed_conversion
+    whole = tmp_path / "whole.spacy"
+    assert convert_treebank([trees], whole) == len(LINES)
+    made = []
+
+    def make_doc_and_count(batch, *arguments):
+        made.append(batch)
+        return make_doc(batch, *arguments)
+
+    monkeypatch.setattr(convert, "make_doc", make_doc_and_count)
+    assert convert_treebank([trees], output) == len(LINES)
+    assert len(made) == 1
+    assert output.read_bytes() == whole.read_bytes()
+    assert list(output.parent.iterdir()) == [output]
+
+
+@pytest.mark.parametrize("change", ["trees", "settings", "damage"])
+def test_killed_conversion_of_something_else_begins_anew(
+    killed_conversion, tmp_path, change
+):
+    trees, output = killed_conversion
+    options = {"partial": True} if change == "settings" else {}
+    if change == "trees":
+        trees.write_text("\n".join(LINES[::-1]), encoding="utf8")
+    if change == "damage":
+        Path(f"{output}.partial.json").write_text("{")
+    whole = tmp_path / "whole.spacy"
+    convert_treebank([trees], whole, **options)
+    convert_treebank([trees], output, **options)
+    assert output.read_bytes() == whole.read_bytes()
+    assert list(output.parent.iterdir()) == [output]
 
 
 def test_killed_calibration_leaves_what_was_there(

@@ -39,6 +39,7 @@ ROOMS = [
     "callbacks",
     "optimizer",
     "files",
+    "progress",
     "convert",
     "stream",
     "spark",

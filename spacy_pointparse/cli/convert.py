@@ -1,7 +1,6 @@
 """The command `convert`."""
 
 import re
-from enum import Enum
 from pathlib import Path
 from typing import Annotated
 
@@ -9,16 +8,9 @@ import typer
 
 from ..convert import convert_treebank
 from ..trees import SEPARATORS
-from .options import clear_errors
+from .options import Broken, OnError, clear_errors
 
 RENAME = re.compile(r"[^=()\s]+=[^=()\s]+")
-
-
-class OnError(str, Enum):
-    """What to do with a broken tree."""
-
-    raise_ = "raise"
-    skip = "skip"
 
 
 def convert_cli(
@@ -51,9 +43,7 @@ def convert_cli(
     bare_empties: Annotated[
         bool, typer.Option(help="Empties are leaves like *T* without a tag")
     ] = False,
-    on_error: Annotated[
-        OnError, typer.Option(help="Stop at a broken tree, or skip it")
-    ] = OnError.raise_,
+    on_error: OnError = Broken.raise_,
 ) -> None:
     """Convert bracketed trees to a .spacy file for training and evaluation."""
     with clear_errors():

@@ -2,16 +2,15 @@
 
 import json
 import re
-from base64 import b64decode, b64encode
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from enum import Enum
 from pathlib import Path
 
-from spacy.tokens import Doc, DocBin
+from spacy.tokens import Doc
 from spacy.vocab import Vocab
 
 from ..constituents import get_doc_string
-from ..files import write_whole
+from ..progress import pack_docs
 from ..stream import describe
 from .inputs import Item
 
@@ -64,10 +63,9 @@ def _list_words(tree: str) -> str:
 
 
 def write_doc(item: Item, parsed: Doc | Exception) -> str:
-    """One line a text: a Doc, as `collect_docs` reads it; empty if it failed."""
+    """One line a text: a Doc, packed; empty if it failed."""
     doc = Doc(Vocab()) if isinstance(parsed, Exception) else parsed
-    docs = DocBin(store_user_data=True, docs=[doc])
-    return b64encode(docs.to_bytes()).decode() + "\n"
+    return pack_docs([doc], store_user_data=True).decode()
 
 
 WRITERS: dict[Format, Callable[[Item, Doc | Exception], str]] = {
@@ -76,15 +74,6 @@ WRITERS: dict[Format, Callable[[Item, Doc | Exception], str]] = {
     Format.conll: write_columns,
     Format.spacy: write_doc,
 }
-
-
-def collect_docs(lines: Iterable[bytes], output: Path) -> None:
-    """Put the lines of `write_doc` together as one .spacy file."""
-    docs = DocBin(store_user_data=True)
-    for line in lines:
-        docs.merge(DocBin(store_user_data=True).from_bytes(b64decode(line)))
-    with write_whole(output) as path:
-        docs.to_disk(path)
 
 
 def show_error(error: Exception) -> str:

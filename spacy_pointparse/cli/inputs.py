@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable, Iterator
 from itertools import tee
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import spacy
 import typer
@@ -119,9 +119,12 @@ def _parse(
         yield item, item.error or next(parsed)
 
 
-def read_treebank(path: Path) -> Iterator[tuple[str, Doc]]:
+def read_treebank(
+    path: Path, on_error: Literal["raise", "skip"]
+) -> Iterator[tuple[str, Doc]]:
     """Read Docs with trees, each with its file and number."""
     vocab = spacy.blank("xx").vocab
     for file in list_files(path):
-        for number, doc in enumerate(read_docs(file, vocab), start=1):
+        docs = read_docs(file, vocab, on_error=on_error)
+        for number, doc in enumerate(docs, start=1):
             yield f"{file}:{number}", doc

@@ -2,9 +2,18 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from enum import Enum
 from typing import Annotated
 
 import typer
+
+
+class Broken(str, Enum):
+    """What to do with a broken tree."""
+
+    raise_ = "raise"
+    skip = "skip"
+
 
 BatchSize = Annotated[
     int | None,
@@ -22,6 +31,9 @@ Field = Annotated[
 ]
 GpuId = Annotated[int, typer.Option("--gpu-id", "-g", help="GPU, -1 for the CPU")]
 Model = Annotated[str, typer.Argument(help="Name or path of a trained pipeline")]
+OnError = Annotated[
+    Broken, typer.Option(help="Stop at a broken tree, or skip it and warn")
+]
 Texts = Annotated[
     list[str], typer.Option("--text", "-t", help="A text, read before all files")
 ]

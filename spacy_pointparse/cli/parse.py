@@ -14,17 +14,18 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from tqdm import tqdm
 
-from .formats import WRITERS, Format, collect_docs, show_error
-from .inputs import STDIN, Item, find_inputs, parse_items, read_items
-from .options import BatchSize, Field, GpuId, Model, Texts, clear_errors
-from .progress import (
+from ..progress import (
     Progress,
+    collect_docs,
     get_partial,
     load_progress,
     remove_partial,
-    skip_items,
+    skip_texts,
     write_partial,
 )
+from .formats import WRITERS, Format, show_error
+from .inputs import STDIN, Item, find_inputs, parse_items, read_items
+from .options import BatchSize, Field, GpuId, Model, Texts, clear_errors
 
 
 def parse_cli(
@@ -79,7 +80,7 @@ def parse_cli(
         if output is not None:
             _check_place(output, inputs)
             progress = load_progress(output, progress.settings, resume)
-            skip_items(items, progress, output)
+            skip_texts((str(item.text) for item in items), progress, output)
         parsed = parse_items(nlp, items, n_process)
         pieces = _make_pieces(parsed, form, progress, is_shown=output is None)
         if output is None:
@@ -122,7 +123,7 @@ def _make_pieces(
         failed = isinstance(found, Exception)
         if failed:
             tqdm.write(f"{item.place}: {show_error(found)}", file=sys.stderr)
-        progress.count(item, failed)
+        progress.count(str(item.text), failed)
         # Half a surrogate pair, as JSON can hold, becomes the escape that it was.
         yield WRITERS[form](item, found).encode("utf8", "backslashreplace")
 
@@ -135,10 +136,8 @@ def _print(pieces: Iterable[bytes]) -> None:
 
 
 def _finish(output: Path, form: Format) -> None:
-    partial = get_partial(output)
     if form is Format.spacy:
-        with partial.open("rb") as lines:
-            collect_docs(lines, output)
+        collect_docs(output, store_user_data=True)
     else:
-        partial.replace(output)
+        get_partial(output).replace(output)
     remove_partial(output)

@@ -2,6 +2,7 @@
 
 from bisect import bisect_right
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -15,7 +16,15 @@ from ..search import PatternError, compile_pattern, find_constituents
 from ..sentences import get_sentences
 from .formats import show_error
 from .inputs import STDIN, find_inputs, parse_items, read_items, read_treebank
-from .options import BatchSize, Field, GpuId, Texts, clear_errors
+from .options import (
+    BatchSize,
+    Broken,
+    Field,
+    GpuId,
+    OnError,
+    Texts,
+    clear_errors,
+)
 
 
 def search_cli(
@@ -43,6 +52,7 @@ def search_cli(
     field: Field = None,
     batch_size: BatchSize = None,
     gpu_id: GpuId = -1,
+    on_error: OnError = Broken.raise_,
 ) -> None:
     """Find constituents by pattern.
 
@@ -66,7 +76,9 @@ def search_cli(
             setup_gpu(gpu_id, silent=True)
             docs = _parse(model, inputs, texts, field, batch_size)
         else:
-            docs = (pair for path in inputs for pair in read_treebank(path))
+            docs = chain.from_iterable(
+                read_treebank(path, on_error.value) for path in inputs
+            )
         for place, doc in docs:
             found = _search(doc, query)
             if isinstance(found, Exception):

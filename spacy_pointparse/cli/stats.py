@@ -9,7 +9,7 @@ from wasabi import table
 
 from ..stats import TreebankStats, plot
 from .inputs import read_treebank
-from .options import clear_errors
+from .options import Broken, OnError, clear_errors
 
 
 def stats_cli(
@@ -26,6 +26,7 @@ def stats_cli(
         Path | None,
         typer.Option("--plot", help="Picture to draw, as .png or .svg"),
     ] = None,
+    on_error: OnError = Broken.raise_,
 ) -> None:
     """Count sentences, words, labels and unary chains of a treebank.
 
@@ -35,7 +36,7 @@ def stats_cli(
     stats = TreebankStats()
     with clear_errors():
         for path in data:
-            for place, doc in read_treebank(path):
+            for place, doc in read_treebank(path, on_error.value):
                 try:
                     stats.add(doc)
                 except ValueError as error:

@@ -2,44 +2,47 @@
 
 While it is made there are two files beside it: OUTPUT.partial grows, and
 OUTPUT.partial.json says up to where it was sure last. What a run that was killed wrote
-after that, be it half a line, is cut off and made again.
+after that, be it half a line, is cut off and made again. A .spacy file, which cannot
+grow, is made of lines of packed Docs in the end.
 """
 
 import os
+from base64 import b64decode, b64encode
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from itertools import islice
 from pathlib import Path
+from typing import Any
 from zlib import crc32
 
 import srsly
+from spacy.tokens import Doc, DocBin
 from spacy.util import minibatch
 
-from ..files import name_file, write_whole
-from .inputs import Item
+from .files import name_file, write_whole
 
 
 @dataclass
 class Progress:
     """How far a run has come.
 
-    settings (Dict[str, str]): What must be the same in the run that goes on.
+    settings (Dict[str, Any]): What must be the same in the run that goes on.
     texts (int): Number of texts that are done.
     failed (int): Number of them that failed.
     checksum (int): Of these texts.
     size (int): Bytes of the partial file.
     """
 
-    settings: dict[str, str]
+    settings: dict[str, Any]
     texts: int = 0
     failed: int = 0
     checksum: int = 0
     size: int = 0
 
-    def count(self, item: Item, failed: bool) -> None:
+    def count(self, text: str, failed: bool = False) -> None:
         """Count a text."""
-        text = f"{item.text}\n".encode("utf8", "surrogatepass")
-        self.checksum = crc32(text, self.checksum)
+        line = f"{text}\n".encode("utf8", "surrogatepass")
+        self.checksum = crc32(line, self.checksum)
         self.texts += 1
         self.failed += failed
 
@@ -53,11 +56,11 @@ def _get_state(output: Path) -> Path:
     return output.with_name(output.name + ".partial.json")
 
 
-def load_progress(output: Path, settings: dict[str, str], resume: bool) -> Progress:
+def load_progress(output: Path, settings: dict[str, Any], resume: bool) -> Progress:
     """Say where to begin.
 
     output (Path): The output.
-    settings (Dict[str, str]): What must be the same in the run that goes on.
+    settings (Dict[str, Any]): What must be the same in the run that goes on.
     resume (bool): Whether to go on with what a stopped run has left, if it has.
     RETURNS (Progress): How far that run had come, or that nothing is done.
     RAISES (ValueError): If it left something, and that is not to be gone on with, or
@@ -87,14 +90,14 @@ def load_progress(output: Path, settings: dict[str, str], resume: bool) -> Progr
     return progress
 
 
-def skip_items(items: Iterator[Item], progress: Progress, output: Path) -> None:
+def skip_texts(texts: Iterator[str], progress: Progress, output: Path) -> None:
     """Pass over the texts that are done.
 
     RAISES (ValueError): If these are other texts.
     """
     passed = Progress(progress.settings)
-    for item in islice(items, progress.texts):
-        passed.count(item, False)
+    for text in islice(texts, progress.texts):
+        passed.count(text)
     if passed.checksum != progress.checksum:
         raise ValueError(
             f"{get_partial(output)} is from a run over other texts: delete that file "
@@ -108,8 +111,8 @@ def write_partial(
     """Write a run's output, from where it stands on.
 
     output (Path): The output.
-    pieces (Iterable[bytes]): The pieces, one a text, each counted in `progress` as it
-        is made.
+    pieces (Iterable[bytes]): The pieces, of a text or of several, each counted in
+        `progress` as it is made.
     progress (Progress): How far the run has come.
     batch_size (int): After how many pieces to make sure of them.
     """
@@ -130,3 +133,27 @@ def remove_partial(output: Path) -> None:
     """Leave nothing but the output."""
     _get_state(output).unlink(missing_ok=True)
     get_partial(output).unlink(missing_ok=True)
+
+
+def pack_docs(docs: Iterable[Doc], **options: bool) -> bytes:
+    """Pack Docs into a line.
+
+    docs (Iterable[Doc]): The Docs.
+    options (bool): Options of spaCy's `DocBin`.
+    RETURNS (bytes): The line.
+    """
+    return b64encode(DocBin(docs=docs, **options).to_bytes()) + b"\n"
+
+
+def collect_docs(output: Path, **options: bool) -> None:
+    """Put the packed Docs of a partial file together as one .spacy file.
+
+    output (Path): The .spacy file.
+    options (bool): Options of spaCy's `DocBin`, those with which they were packed.
+    """
+    docs = DocBin(**options)
+    with get_partial(output).open("rb") as lines:
+        for line in lines:
+            docs.merge(DocBin(**options).from_bytes(b64decode(line)))
+    with write_whole(output) as path:
+        docs.to_disk(path)
