@@ -5,7 +5,8 @@ part of a split is pointed out by its last word, a right part by its first word.
 """
 
 from collections.abc import Callable
-from heapq import nlargest
+from heapq import nlargest, nsmallest
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 import numpy
@@ -138,6 +139,47 @@ def decode_beam(
         best = nlargest(size, grown, key=lambda tree: tree[0])
         beam = [_split(beam[i], k, score) for score, i, k in best]
     return [(partial.score, _read_partial(partial, length)) for partial in beam]
+
+
+def choose_columns(tables: list[Scores], size: int) -> list[list[Targets]]:
+    """Choose a column in each row of tables, such as a label for each span, in the ways
+    that have the highest sums of scores.
+
+    tables (List[NDArray]): The scores, each of shape (rows, columns).
+    size (int): Number of ways at most.
+    RETURNS (List[List[NDArray]]): The ways, best first: of each table the column of
+        each row. Shape (rows,).
+    """
+    best = [table.argmax(axis=1) for table in tables]
+    if size == 1:
+        return [best]
+    # What other columns cost, cheapest first. Each joins the ways found before it.
+    changes = nsmallest(
+        size,
+        (
+            (loss, place, row, column)
+            for place, (table, chosen) in enumerate(zip(tables, best))
+            for row, losses in enumerate((table.max(axis=1)[:, None] - table).tolist())
+            for column, loss in enumerate(losses)
+            if column != chosen[row]
+        ),
+    )
+    ways: list[tuple[float, dict[tuple[int, int], int]]] = [(0.0, {})]
+    for loss, place, row, column in changes:
+        grown = [
+            (total + loss, {**way, (place, row): column})
+            for total, way in ways
+            if (place, row) not in way
+        ]
+        ways = nsmallest(size, ways + grown, key=itemgetter(0))
+    return [_change(best, way) for _, way in ways]
+
+
+def _change(best: list[Targets], way: dict[tuple[int, int], int]) -> list[Targets]:
+    changed = [chosen.copy() for chosen in best]
+    for (place, row), column in way.items():
+        changed[place][row] = column
+    return changed
 
 
 class _Partial(NamedTuple):

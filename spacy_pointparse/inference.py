@@ -2,7 +2,9 @@
 
 from collections import Counter
 from collections.abc import Iterator
+from heapq import nlargest
 from itertools import groupby
+from operator import itemgetter
 from typing import Literal, NamedTuple
 
 import numpy
@@ -12,9 +14,9 @@ from spacy.training import Example
 from thinc.api import Model, Ragged
 
 from .alignment import get_gold
-from .decoding import decode_batch, decode_beam, decode_exact
+from .decoding import choose_columns, decode_batch, decode_beam, decode_exact
 from .loss import log_softmax
-from .pointing import ROOT, Constituent, Pointings, trace
+from .pointing import EMPTY, ROOT, Constituent, Pointings, trace
 from .sentences import Piece, batch_by_length, cut_docs
 from .targets import count_rows
 
@@ -31,7 +33,7 @@ class Parse(NamedTuple):
     probabilities (List[float]): How likely the model holds each constituent to be: the
         pointing times the label. Not a number where nothing was predicted.
     tags (List[str]): Predicted tag of each word; empty without a tag head.
-    score (float): Log-probability of all pointings of the tree.
+    score (float): Log-probability of all pointings and labels of the tree.
     """
 
     words: list[int]
@@ -114,6 +116,20 @@ class Sentences(NamedTuple):
     tags: list[str]
 
 
+class _Candidate(NamedTuple):
+    """A labelled tree of a sentence.
+
+    score (float): Log-probability of its pointings and labels.
+    pointings (Pointings): The tree.
+    probabilities (NDArray): How likely the pointing of each word is, with its label,
+        and then the label of each word alone. Shape (2 * length,).
+    """
+
+    score: float
+    pointings: Pointings
+    probabilities: NDArray
+
+
 class Inference(NamedTuple):
     """Finds the trees of Docs, and leaves the Docs as they are.
 
@@ -135,8 +151,9 @@ class Inference(NamedTuple):
         """Parse Docs.
 
         docs (List[Doc]): The Docs.
-        count (int): Number of binary trees of each sentence at most, of which several
-            can stand for the same tree; one of a sentence that is parsed in pieces.
+        count (int): Number of labelled binary trees of each sentence at most, of which
+            several can stand for the same tree; one of a sentence that is parsed in
+            pieces.
         RETURNS (List[List[List[Parse]]]): Of each sentence of each Doc its trees, best
             first.
         """
@@ -166,16 +183,12 @@ class Inference(NamedTuple):
                 (vectors, [ops.asarray1i(sentence) for sentence in rows])
             )
             sentences = self._encode(words)
-            trees = self.decoding.list_trees(
-                sentences.general, sentences.singleton, sentences.lengths, count
-            )
-            for rank in range(count):
-                # A sentence with fewer trees is labelled again, and not listed.
-                targets = [ranked[min(rank, len(ranked) - 1)] for ranked in trees]
-                labelled = self._label(sentences, targets)
-                for i, ranked, parse in zip(batch, trees, labelled):
-                    if rank < len(ranked):
-                        parses[i].append(parse._replace(words=pieces[i].words))
+            start = 0
+            for i, candidates in zip(batch, self._find_best(sentences, count)):
+                words = pieces[i].words
+                tags = sentences.tags[start : start + len(words)]
+                parses[i] = [_read(each, words, tags) for each in candidates]
+                start += len(words)
         return parses
 
     def _encode(self, words: Ragged) -> Sentences:
@@ -185,7 +198,8 @@ class Inference(NamedTuple):
         singleton = log_softmax(ops, singleton)
         tags: list[str] = []
         if tag_scores is not None:
-            tags, _ = _choose(self.labels["tags"], ops.to_numpy(tag_scores))
+            names = self.labels["tags"]
+            tags = [names[i] for i in ops.to_numpy(tag_scores.argmax(axis=1)).tolist()]
         return Sentences(
             encoded,
             ops.to_numpy(log_softmax(ops, general)),
@@ -194,16 +208,32 @@ class Inference(NamedTuple):
             tags,
         )
 
-    def _label(self, sentences: Sentences, targets: list[NDArray]) -> Iterator[Parse]:
-        """Label the spans that the words of each sentence point out."""
+    def _find_best(self, sentences: Sentences, count: int) -> list[list[_Candidate]]:
+        """Find labelled trees of each sentence, best first."""
+        trees = self.decoding.list_trees(
+            sentences.general, sentences.singleton, sentences.lengths, count
+        )
+        best: list[list[_Candidate]] = [[] for _ in trees]
+        for rank in range(count):
+            # A sentence with fewer trees is labelled again, and not listed.
+            targets = [ranked[min(rank, len(ranked) - 1)] for ranked in trees]
+            for i, labelled in enumerate(self._label(sentences, targets, count)):
+                if rank < len(trees[i]):
+                    best[i] = nlargest(count, best[i] + labelled, key=itemgetter(0))
+        return best
+
+    def _label(
+        self, sentences: Sentences, targets: list[NDArray], count: int
+    ) -> Iterator[list[_Candidate]]:
+        """Label the spans that the words of each sentence point out, in several ways at
+        most."""
         ops = self.model.ops
         rows = ops.asarray1i(count_rows(targets))
-        labels, unaries = self.model.get_ref("labeller").predict(
-            (sentences.encoded, rows)
-        )
-        names, likely = _choose(self.labels["spans"], ops.to_numpy(labels))
-        unary_names, unary_likely = _choose(
-            self.labels["unaries"], ops.to_numpy(unaries)
+        labels, unaries = (
+            ops.to_numpy(log_softmax(ops, scores))
+            for scores in self.model.get_ref("labeller").predict(
+                (sentences.encoded, rows)
+            )
         )
         start = 0
         for general, target in zip(sentences.general, targets):
@@ -212,32 +242,51 @@ class Inference(NamedTuple):
             logs = general[numpy.arange(len(target)), target]
             # Nobody chose what the two ends of the sentence point at.
             logs[[0, -1]] = 0.0
-            sources = [
-                *(numpy.exp(logs) * likely[part]).tolist(),
-                *unary_likely[part].tolist(),
+            # The last word points out the span that the first one does.
+            tables = [labels[part][:-1], unaries[part]]
+            yield [
+                self._make_candidate(target, logs, tables, columns)
+                for columns in choose_columns(tables, count)
             ]
-            traced = trace(Pointings(target, names[part], unary_names[part]))
-            yield Parse(
-                [],
-                [bracket[:3] for bracket in traced],
-                [sources[source] for _, _, _, source in traced],
-                sentences.tags[part],
-                float(logs.sum()),
-            )
+
+    def _make_candidate(
+        self,
+        targets: NDArray,
+        logs: NDArray,
+        tables: list[NDArray],
+        columns: list[NDArray],
+    ) -> _Candidate:
+        spans, words = (
+            table[numpy.arange(len(table)), chosen]
+            for table, chosen in zip(tables, columns)
+        )
+        sources = numpy.concatenate([logs[:-1] + spans, logs[-1:], words])
+        labels, unaries = (
+            [self.labels[head][column] for column in chosen.tolist()]
+            for head, chosen in zip(("spans", "unaries"), columns)
+        )
+        pointings = Pointings(targets, [*labels, EMPTY], unaries)
+        return _Candidate(float(sources.sum()), pointings, numpy.exp(sources))
 
 
-def rank(parses: list[Parse]) -> list[Parse]:
-    """Keep the best parse of each tree.
+def _read(found: _Candidate, words: list[int], tags: list[str]) -> Parse:
+    sources = found.probabilities.tolist()
+    traced = trace(found.pointings)
+    brackets = [bracket[:3] for bracket in traced]
+    probabilities = [sources[source] for _, _, _, source in traced]
+    return Parse(words, brackets, probabilities, tags, found.score)
 
-    parses (List[Parse]): Parses of one sentence, in the order of what they were decoded
-        from.
-    RETURNS (List[Parse]): Those with a tree of their own, those of the highest
-        log-probability first.
+
+def drop_repeats(parses: list[Parse]) -> list[Parse]:
+    """Keep the first parse of each tree.
+
+    parses (List[Parse]): Parses of one sentence.
+    RETURNS (List[Parse]): Those with a tree of their own.
     """
-    best: dict[tuple, Parse] = {}
-    for parse in sorted(parses, key=lambda parse: parse.score, reverse=True):
-        best.setdefault(tuple(parse.constituents), parse)
-    return list(best.values())
+    first: dict[tuple, Parse] = {}
+    for parse in parses:
+        first.setdefault(tuple(parse.constituents), parse)
+    return list(first.values())
 
 
 def judge(example: Example, parses: list[Parse]) -> Iterator[tuple[float, bool]]:
@@ -282,10 +331,3 @@ def _merge(pieces: list[list[Parse]]) -> list[Parse]:
     merged.constituents.insert(0, (0, len(merged.words), ROOT))
     merged.probabilities.insert(0, float("nan"))
     return [merged._replace(score=sum(parses[0].score for parses in pieces))]
-
-
-def _choose(names: list[str], scores: NDArray) -> tuple[list[str], NDArray]:
-    """Choose the best name of each row of scores, and say how likely it is."""
-    best = scores.max(axis=1, keepdims=True)
-    likely = 1 / numpy.exp(scores - best).sum(axis=1)
-    return [names[i] for i in scores.argmax(axis=1).tolist()], likely

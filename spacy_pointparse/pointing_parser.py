@@ -19,7 +19,7 @@ from thinc.api import Config, Model, Optimizer, set_dropout_rate
 
 from .calibration import Calibration, fit
 from .constituents import UNKNOWN_TAG, install_extensions, set_constituents
-from .inference import Decoding, Inference, Parse, judge, rank
+from .inference import Decoding, Inference, Parse, drop_repeats, judge
 from .loss import compute_loss
 from .pointing import EMPTY, JOINER
 from .targets import Target, count_rows, get_targets, read_labels
@@ -291,9 +291,9 @@ class PointingParser(TrainablePipe):
         count (int): Number of trees at most; one of a sentence longer than
             `max_length`.
         RETURNS (List[List[Tuple[float, Tree]]]): Of each sentence its trees, best
-            first, with the log-probability of all pointings of each. What a beam of
-            `beam_size` trees, or of twice as many as asked for, comes upon. The scores
-            are not calibrated.
+            first, with the log-probability of all pointings and labels of each. What a
+            beam of `beam_size` trees, or of twice as many as asked for, comes upon. The
+            scores are not calibrated.
         RAISES (ValueError): If the component is not trained or count is not positive.
         """
         self._check_trained()
@@ -303,7 +303,7 @@ class PointingParser(TrainablePipe):
         [sentences] = self._inference.parse([doc], max(2 * count, self.beam_size))
         return [
             [(parse.score, self._make_tree(doc, parse)) for parse in distinct[:count]]
-            for distinct in map(rank, sentences)
+            for distinct in map(drop_repeats, sentences)
         ]
 
     def _make_tree(self, doc: Doc, parse: Parse) -> Tree:

@@ -1,3 +1,5 @@
+from itertools import product
+
 import numpy
 import pytest
 from hypothesis import given
@@ -8,6 +10,7 @@ from samples import assert_is_whole_tree, read_spans
 
 from spacy_pointparse.decoding import (
     MANY,
+    choose_columns,
     decode,
     decode_batch,
     decode_beam,
@@ -185,3 +188,37 @@ def test_a_narrow_beam_gives_different_trees_best_first(scores, size):
 def test_a_beam_of_one_is_greedy(scores):
     [(_, targets)] = decode_beam(*scores, 1)
     assert_array_equal(targets, decode(*scores))
+
+
+# --- labels ---
+
+
+@st.composite
+def draw_tables(draw):
+    shapes = draw(st.lists(st.tuples(st.integers(0, 3), st.integers(1, 3)), max_size=2))
+    values = st.sampled_from([-4.0, -2.0, -1.0, -0.5, 0.0])
+    return [
+        draw(arrays(numpy.float32, (rows, columns), elements=values))
+        for rows, columns in shapes
+    ]
+
+
+def sum_scores(tables, way):
+    return sum(
+        table[numpy.arange(len(table)), chosen].sum()
+        for table, chosen in zip(tables, way)
+    )
+
+
+@given(draw_tables(), st.integers(1, 9))
+def test_columns_are_those_with_the_highest_sums(tables, size):
+    columns = [range(table.shape[1]) for table in tables for _ in table]
+    lengths = numpy.cumsum([len(table) for table in tables])[:-1]
+    every = [
+        numpy.split(numpy.array(way, dtype=int), lengths) for way in product(*columns)
+    ]
+    best = sorted((sum_scores(tables, way) for way in every), reverse=True)
+    found = choose_columns(tables, size)
+    assert [sum_scores(tables, way) for way in found] == best[:size]
+    kept = {tuple(numpy.concatenate([*way, []]).tolist()) for way in found}
+    assert len(kept) == len(found)
