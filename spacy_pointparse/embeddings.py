@@ -20,7 +20,7 @@ from thinc.api import (
     ragged2list,
     with_array,
 )
-from thinc.types import Floats2d, Ints1d, Ints2d, Ragged
+from thinc.types import Floats2d, Ints1d, Ints2d
 
 from .fence import wrap_torch
 from .network import CharacterLSTM
@@ -108,17 +108,6 @@ def build_static_vectors(width: int) -> Tok2Vec:
         dims={"nO": width},
         attrs={"keys": None, "table": None, "scale": None},
     )
-
-
-def build_last_piece() -> Model[Ragged, Floats2d]:
-    """Build a layer that pools the word-pieces of a transformer as the paper does: each
-    token has the vector of its last one. A token without any, such as white space or
-    what the tokenizer cut off, has zeros, where thinc's `reduce_last` raises an error.
-
-    RETURNS (Model[Ragged, Floats2d]): The layer, for the `pooling` of a listener:
-        one row a word-piece, one length a token, to one row a token.
-    """
-    return Model("last_piece", _forward_last_piece)
 
 
 def build_sum(*layers: Tok2Vec) -> Tok2Vec:
@@ -340,23 +329,6 @@ def _quantise(vectors: Vectors) -> dict[str, Any]:
     scale[scale == 0] = 1.0
     steps = numpy.rint(table / scale).astype("int8")
     return {"keys": keys, "table": steps, "scale": scale.astype("float32")}
-
-
-def _forward_last_piece(
-    model: Model[Ragged, Floats2d], pieces: Ragged, is_train: bool
-) -> tuple[Floats2d, Callable]:
-    ops = model.ops
-    tokens = ops.xp.flatnonzero(pieces.lengths)
-    rows = pieces.lengths.cumsum()[tokens] - 1
-    vectors = ops.alloc2f(len(pieces.lengths), pieces.dataXd.shape[1])
-    vectors[tokens] = pieces.dataXd[rows]
-
-    def backprop(d_vectors: Floats2d) -> Ragged:
-        d_pieces = ops.alloc2f(*pieces.dataXd.shape)
-        d_pieces[rows] = d_vectors[tokens]
-        return Ragged(d_pieces, pieces.lengths)
-
-    return vectors, backprop
 
 
 def _forward_sum(

@@ -177,7 +177,8 @@ class Inference(NamedTuple):
         vectors = ops.flatten(self.model.get_ref("tok2vec").predict(docs))
         first_rows = numpy.cumsum([0, *(len(doc) for doc in docs)])
         parses: list[list[Parse]] = [[] for _ in pieces]
-        for batch in batch_by_length(pieces, self.max_batch_tokens):
+        lengths = [len(piece.words) for piece in pieces]
+        for batch in batch_by_length(lengths, self.max_batch_tokens):
             rows = [pieces[i].words + first_rows[pieces[i].doc] for i in batch]
             words = self.model.get_ref("sentences").predict(
                 (vectors, [ops.asarray1i(sentence) for sentence in rows])

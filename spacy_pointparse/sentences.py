@@ -68,14 +68,13 @@ def cut_docs(docs: list[Doc], max_length: int) -> list[Piece]:
     return pieces
 
 
-def batch_by_length(pieces: list[Piece], max_words: int) -> Iterator[list[int]]:
-    """Group pieces of like length, so that little is padding.
+def batch_by_length(lengths: list[int], max_words: int) -> Iterator[list[int]]:
+    """Group sentences of like length, so that little is padding.
 
-    pieces (List[Piece]): The pieces.
-    max_words (int): Padded words of a batch at most, where it has several pieces.
-    YIELDS (List[int]): The numbers of the pieces in each batch.
+    lengths (List[int]): Number of words of each sentence.
+    max_words (int): Padded words of a batch at most, where it has several sentences.
+    YIELDS (List[int]): The numbers of the sentences in each batch.
     """
-    lengths = [len(piece.words) for piece in pieces]
     batch: list[int] = []
     for i in sorted(range(len(lengths)), key=lengths.__getitem__):
         padded = (len(batch) + 1) * lengths[i]

@@ -37,9 +37,8 @@ def cut(doc, max_length):
 
 
 def count_batches(lengths, max_words=2000):
-    """The lengths in each batch of pieces of these lengths."""
-    pieces = [Piece(0, i, list(range(length))) for i, length in enumerate(lengths)]
-    batches = list(batch_by_length(pieces, max_words))
+    """The lengths in each batch of sentences of these lengths."""
+    batches = list(batch_by_length(lengths, max_words))
     assert sorted(i for batch in batches for i in batch) == list(range(len(lengths)))
     return [[lengths[i] for i in batch] for batch in batches]
 

@@ -10,8 +10,10 @@ import torch
 from samples import Payload, assert_transformer_learns
 from spacy.cli.train import train as spacy_train
 from spacy.training import Example
-from spacy.util import load_config
+from spacy.util import load_config, registry
 from thinc.api import Adam, fix_random_seed
+
+from spacy_pointparse import transformer
 
 pytest.importorskip("spacy_transformers")
 
@@ -23,10 +25,10 @@ MODEL = "components.pointing_parser.model"
 def make_nlp(bert, config):
     """Make a pipeline of the tiny BERT and a parser that listens to it."""
 
-    def make(encoders=True, tag_head=True, window=64, stride=48):
+    def make(encoders=True, tag_head=True, window=64, stride=48, in_order=True):
         fix_random_seed(0)
         nlp = spacy.blank("en")
-        model = {
+        plain = {
             "@architectures": "spacy-transformers.TransformerModel.v3",
             "name": str(bert),
             "get_spans": {
@@ -36,7 +38,11 @@ def make_nlp(bert, config):
             },
             "tokenizer_config": {"use_fast": True},
         }
-        nlp.add_pipe("transformer", config={"model": model})
+        model = {
+            "@architectures": "spacy-pointparse.SortedTransformer.v1",
+            "transformer": plain,
+        }
+        nlp.add_pipe("transformer", config={"model": model if in_order else plain})
         listener = {
             "@architectures": "spacy-transformers.TransformerListener.v1",
             "grad_factor": 1.0,
@@ -163,6 +169,65 @@ def test_transformer_gives_each_word_its_last_piece_in_any_window(
         letters = sum(len(doc[i]) for i in range(6 * window, token.i + 1))
         # The first piece of a window is [CLS].
         numpy.testing.assert_array_equal(vector, states[window, letters])
+
+
+@pytest.fixture
+def widths(monkeypatch):
+    """The numbers of texts, and of their word-pieces, that a transformer reads at a
+    time."""
+    read, forward = [], transformer.forward_torch
+
+    def spy(model, pieces, is_train):
+        read.append(pieces.input_ids.shape)
+        return forward(model, pieces, is_train)
+
+    monkeypatch.setattr(transformer, "forward_torch", spy)
+    return read
+
+
+def test_sorted_transformer_reads_texts_of_like_length_together(
+    make_nlp, make_examples, monkeypatch, widths
+):
+    monkeypatch.setattr(transformer, "MAX_PIECES", 12)
+    nlp = make_nlp(in_order=False)
+    nlp.initialize(lambda: make_examples(nlp))
+    plain = nlp.get_pipe("transformer").model
+    docs = [nlp.make_doc(text) for text in ("a b c d e f g h", "a", "b c", "d")]
+    expected = plain.predict(docs)
+    build = registry.architectures.get("spacy-pointparse.SortedTransformer.v1")
+    found = build(plain.copy()).predict(docs)
+    # Each text has [CLS] and [SEP] around it.
+    assert widths == [(3, 4), (1, 10)]
+    rows, columns = numpy.nonzero(found.wordpieces.attention_mask)
+    numpy.testing.assert_allclose(
+        found.model_output.last_hidden_state[rows, columns],
+        expected.model_output.last_hidden_state[rows, columns],
+        atol=1e-5,
+    )
+
+
+def test_sorted_transformer_learns_as_it_would_have(make_nlp, make_examples, widths):
+    losses = []
+    for in_order in (True, False):
+        nlp = make_nlp(in_order=in_order)
+        examples = make_examples(nlp)
+        nlp.initialize(lambda nlp=nlp: make_examples(nlp))
+        widths.clear()
+        losses.append(train(nlp, examples, 3))
+        assert len(widths) == 3 * in_order
+    assert losses[0] == losses[1]
+
+
+def test_sorted_transformer_leaves_padding_before_the_text_as_it_is(
+    make_nlp, make_examples, monkeypatch, widths
+):
+    monkeypatch.setattr(transformer, "MAX_PIECES", 1)
+    nlp = make_nlp()
+    nlp.initialize(lambda: make_examples(nlp))
+    nlp.get_pipe("transformer").model.tokenizer.padding_side = "left"
+    widths.clear()
+    nlp.get_pipe("transformer").predict([nlp.make_doc("a b c"), nlp.make_doc("a")])
+    assert widths == [(2, 5)]
 
 
 ONE_RATE = {"training.optimizer.learn_rate.initial_rate": 0.005}
