@@ -1,7 +1,7 @@
 """The treebank converter: bracketed trees to a .spacy file."""
 
 import random
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain, cycle
 from pathlib import Path
 from typing import Any
@@ -40,11 +40,10 @@ def convert_treebank(
     unwrap: Iterable[str] = (),
     sentences_per_doc: int = 1,
     partial: bool = False,
+    resume: bool = False,
     **options: Any,
 ) -> int:
     """Convert bracketed trees to a .spacy file, which is written whole or not at all.
-    A run that was stopped goes on where it had come to, if the trees and settings are
-    the same.
 
     paths (Iterable[Path]): Files, folders or globs of bracketed trees.
     output (Path): The .spacy file.
@@ -58,45 +57,37 @@ def convert_treebank(
         sentence.
     sentences_per_doc (int): Sentences of each Doc.
     partial (bool): Whether there may be constituents that the trees do not show.
+    resume (bool): Whether to go on with what a stopped run has left, if it has.
     options (Any): Further options of `read_trees`.
     RETURNS (int): The number of sentences.
     RAISES (FileNotFoundError): If a file is missing, one of a split among them.
     RAISES (TreebankError): On a broken tree, with its file and line.
+    RAISES (ValueError): If sentences_per_doc is not positive, or a stopped run has left
+        something that is not to be gone on with, or is of other trees or settings.
     """
-    paths = list(paths)
-
-    def read() -> Iterator[Tree]:
-        parts = (_read_split(path, split, options) for path in paths)
-        trees = chain.from_iterable(parts)
-        if limit:
-            trees = iter(_sample(list(trees), limit))
-        return (_harmonise(tree, relabel or {}, set(unwrap)) for tree in trees)
-
+    if sentences_per_doc < 1:
+        raise ValueError(
+            f"sentences_per_doc must be 1 or more, but is {sentences_per_doc}."
+        )
     settings = {"sentences_per_doc": sentences_per_doc, "partial": partial}
-    trees, progress = _go_on(read, output, settings)
-    batches = minibatch(_make_docs(trees, output, progress), BATCH)
+    progress = load_progress(output, settings, resume)
+    trees = chain.from_iterable(_read_split(path, split, options) for path in paths)
+    if limit:
+        trees = iter(_sample(list(trees), limit))
+    unwrapped = set(unwrap)
+    harmonised = (_harmonise(tree, relabel or {}, unwrapped) for tree in trees)
+    skip_texts(map(tree_to_string, harmonised), progress, output)
+    batches = minibatch(_make_docs(harmonised, output, progress), BATCH)
     try:
         write_partial(output, map(pack_docs, batches), progress, 1)
         collect_docs(output)
-    except Exception:
-        remove_partial(output)
+    except Exception as error:
+        # A full disk can be made room on, a broken tree is to be corrected first.
+        if not isinstance(error, OSError) or not progress.size:
+            remove_partial(output)
         raise
     remove_partial(output)
     return progress.texts
-
-
-def _go_on(
-    read: Callable[[], Iterator[Tree]], output: Path, settings: dict[str, Any]
-) -> tuple[Iterator[Tree], Progress]:
-    """Pass over what a stopped run has converted. Begin anew if it has left nothing,
-    or the trees or settings are others."""
-    trees = read()
-    try:
-        progress = load_progress(output, settings, resume=True)
-        skip_texts(map(tree_to_string, trees), progress, output)
-    except ValueError:
-        return read(), Progress(settings)
-    return trees, progress
 
 
 def _make_docs(

@@ -141,12 +141,15 @@ def decode_beam(
     return [(partial.score, _read_partial(partial, length)) for partial in beam]
 
 
-def choose_columns(tables: list[Scores], size: int) -> list[list[Targets]]:
+def choose_columns(
+    tables: list[Scores], size: int, most: float = numpy.inf
+) -> list[list[Targets]]:
     """Choose a column in each row of tables, such as a label for each span, in the ways
     that have the highest sums of scores.
 
     tables (List[NDArray]): The scores, each of shape (rows, columns).
     size (int): Number of ways at most.
+    most (float): How much lower than the best a sum may be.
     RETURNS (List[List[NDArray]]): The ways, best first: of each table the column of
         each row. Shape (rows,).
     """
@@ -161,15 +164,17 @@ def choose_columns(tables: list[Scores], size: int) -> list[list[Targets]]:
             for place, (table, chosen) in enumerate(zip(tables, best))
             for row, losses in enumerate((table.max(axis=1)[:, None] - table).tolist())
             for column, loss in enumerate(losses)
-            if column != chosen[row]
+            if column != chosen[row] and loss <= most
         ),
     )
     ways: list[tuple[float, dict[tuple[int, int], int]]] = [(0.0, {})]
     for loss, place, row, column in changes:
+        if len(ways) == size and loss >= ways[-1][0]:
+            break
         grown = [
             (total + loss, {**way, (place, row): column})
             for total, way in ways
-            if (place, row) not in way
+            if (place, row) not in way and total + loss <= most
         ]
         ways = nsmallest(size, ways + grown, key=itemgetter(0))
     return [_change(best, way) for _, way in ways]

@@ -215,19 +215,27 @@ class Inference(NamedTuple):
             sentences.general, sentences.singleton, sentences.lengths, count
         )
         best: list[list[_Candidate]] = [[] for _ in trees]
-        for rank in range(count):
-            # A sentence with fewer trees is labelled again, and not listed.
+        for rank in range(max(map(len, trees))):
             targets = [ranked[min(rank, len(ranked) - 1)] for ranked in trees]
-            for i, labelled in enumerate(self._label(sentences, targets, count)):
-                if rank < len(trees[i]):
-                    best[i] = nlargest(count, best[i] + labelled, key=itemgetter(0))
+            least = [
+                numpy.inf
+                if rank >= len(ranked)  # that is its last tree again
+                else (found[-1].score if len(found) == count else -numpy.inf)
+                for ranked, found in zip(trees, best)
+            ]
+            for i, found in enumerate(self._label(sentences, targets, count, least)):
+                best[i] = nlargest(count, best[i] + found, key=itemgetter(0))
         return best
 
     def _label(
-        self, sentences: Sentences, targets: list[NDArray], count: int
+        self,
+        sentences: Sentences,
+        targets: list[NDArray],
+        count: int,
+        least: list[float],
     ) -> Iterator[list[_Candidate]]:
-        """Label the spans that the words of each sentence point out, in several ways at
-        most."""
+        """Label the spans that the words of each sentence point out, in so many ways at
+        most, whose score is no lower than the least that is of use."""
         ops = self.model.ops
         rows = ops.asarray1i(count_rows(targets))
         labels, unaries = (
@@ -237,7 +245,7 @@ class Inference(NamedTuple):
             )
         )
         start = 0
-        for general, target in zip(sentences.general, targets):
+        for general, target, lowest in zip(sentences.general, targets, least):
             part = slice(start, start + len(target))
             start = part.stop
             logs = general[numpy.arange(len(target)), target]
@@ -245,9 +253,11 @@ class Inference(NamedTuple):
             logs[[0, -1]] = 0.0
             # The last word points out the span that the first one does.
             tables = [labels[part][:-1], unaries[part]]
+            score = logs.sum() + sum(table.max(axis=1).sum() for table in tables)
             yield [
                 self._make_candidate(target, logs, tables, columns)
-                for columns in choose_columns(tables, count)
+                for columns in choose_columns(tables, count, score - lowest)
+                if score >= lowest
             ]
 
     def _make_candidate(

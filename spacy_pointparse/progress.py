@@ -115,18 +115,29 @@ def write_partial(
         `progress` as it is made.
     progress (Progress): How far the run has come.
     batch_size (int): After how many pieces to make sure of them.
+    RAISES (ValueError): If another run is found to write there, too.
     """
     output.parent.mkdir(parents=True, exist_ok=True)
     partial = get_partial(output)
     with name_file(partial), partial.open("ab") as file:
         file.truncate(progress.size)
         for batch in minibatch(pieces, batch_size):
+            _check_alone(partial, progress)
             file.writelines(batch)
             file.flush()
             os.fsync(file.fileno())
             progress.size = file.tell()
             with write_whole(_get_state(output)) as path:
                 srsly.write_json(path, asdict(progress))
+        _check_alone(partial, progress)
+
+
+def _check_alone(partial: Path, progress: Progress) -> None:
+    if partial.stat().st_size != progress.size:
+        raise ValueError(
+            f"Another run writes to {partial}, too. Wait for it, delete that file and "
+            "begin anew."
+        )
 
 
 def remove_partial(output: Path) -> None:

@@ -18,8 +18,8 @@ MAX_PIECES = 512
 
 def build_sorted_transformer(transformer: Model[list[Doc], Any]) -> Model:
     """Let a transformer parse faster on a CPU: it reads texts of like length in
-    word-pieces together, so that little of what it reads is padding. It then gives its
-    last hidden states and nothing else.
+    word-pieces together, so that little of what it reads is padding. There it gives its
+    last hidden states and nothing else, such as attentions.
 
     transformer (Model[List[Doc], FullTransformerBatch]): The transformer, as of
         "spacy-transformers.TransformerModel.v3".
@@ -54,7 +54,7 @@ def _replace_listener_cfg(
     make: Callable, config: dict[str, Any], listener: dict[str, Any]
 ) -> dict[str, Any]:
     """Configure a transformer that moves into a component, see
-    `Language.replace_listeners`. There it is as it was."""
+    `Language.replace_listeners`: once it is loaded again, it is as it was."""
     return make(config["transformer"], listener)
 
 

@@ -30,6 +30,8 @@ EMPTY_TAG = "-NONE-"
 # Where empties are bare leaves, a zero is one under these labels and a word elsewhere.
 ZERO_LABELS = frozenset(["C", "P", "WADJP", "WADVP", "WNP", "WPP"])
 SUFFIXES = frozenset([".mrg", ".ptb", ".psd", ".parse", ".penn", ".gld", ".brackets"])
+# What a run writes before it is done, or leaves if it is stopped.
+_UNFINISHED = frozenset([".partial", ".unfinished"])
 # Lines of one tree at most: an unclosed bracket must not swallow a whole file. After
 # many such trees it is the lower number.
 MIN_LINES, MAX_LINES = 200, 5000
@@ -159,7 +161,13 @@ def _list_files(place: Path) -> list[Path]:
     if not place.is_dir():
         return [place]
     found = sorted(place.rglob("*"))
-    files = [file for file in found if file.is_file() and file.name[0] != "."]
+    files = [
+        file
+        for file in found
+        if file.is_file()
+        and file.name[0] != "."
+        and not _UNFINISHED.intersection(file.suffixes)
+    ]
     return [file for file in files if SUFFIXES.intersection(file.suffixes)] or files
 
 

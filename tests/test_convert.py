@@ -3,6 +3,7 @@ import spacy
 from samples import BROKEN, LINES, PARSES, parses
 from spacy.tokens import DocBin
 
+from spacy_pointparse import convert as convert_module
 from spacy_pointparse.convert import convert_treebank
 from spacy_pointparse.trees import TreebankError
 
@@ -208,7 +209,30 @@ def test_convert_failed_write_leaves_no_half_file(write, tmp_path, monkeypatch):
         path.write_bytes(b"half")
         raise OSError("disk full")
 
-    monkeypatch.setattr(DocBin, "to_disk", write_half)
-    with pytest.raises(OSError, match="disk full"):
-        convert_treebank([write(*LINES)], tmp_path / "out.spacy")
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["trees.mrg"]
+    trees, output = write(*LINES), tmp_path / "out.spacy"
+    with monkeypatch.context() as patch:
+        patch.setattr(DocBin, "to_disk", write_half)
+        with pytest.raises(OSError, match="disk full"):
+            convert_treebank([trees], output)
+    assert not output.exists()
+    # When there is room again:
+    assert convert_treebank([trees], output, resume=True) == len(LINES)
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "out.spacy",
+        "trees.mrg",
+    ]
+
+
+def test_convert_docs_of_no_sentences(write, tmp_path):
+    output = tmp_path / "out.spacy"
+    with pytest.raises(ValueError, match="sentences_per_doc must be 1 or more"):
+        convert_treebank([write(*LINES)], output, sentences_per_doc=0)
+
+
+def test_convert_into_the_folder_that_it_reads(write, tmp_path, monkeypatch):
+    """What is not done yet is no part of a treebank."""
+    monkeypatch.setattr(convert_module, "BATCH", 1)
+    for name in ("bank/a", "bank/z"):
+        write(*LINES, name=name)
+    output = tmp_path / "bank" / "out.spacy"
+    assert convert_treebank([tmp_path / "bank"], output) == 2 * len(LINES)

@@ -34,7 +34,7 @@ from spacy_pointparse import convert
 from spacy_pointparse.cli import app
 from spacy_pointparse.convert import convert_treebank
 from spacy_pointparse.corpus import make_doc, read_docs
-from spacy_pointparse.trees import TreebankError
+from spacy_pointparse.progress import get_partial
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "reliability.md"
@@ -140,10 +140,10 @@ def test_killed_conversion_leaves_nothing_that_passes_for_whole(
         kill(convert_treebank, [trees], output)
     left = {"out.spacy.unfinished", "out.spacy.partial", "out.spacy.partial.json"}
     assert {path.name for path in output.parent.iterdir()} == left
-    for path, error in ((output, FileNotFoundError), (output.parent, TreebankError)):
-        with pytest.raises(error):
+    for path in (output, output.parent):
+        with pytest.raises(FileNotFoundError):
             list(read_docs(path, spacy.blank("en").vocab))
-    convert_treebank([trees], output)
+    convert_treebank([trees], output, resume=True)
     assert list(output.parent.iterdir()) == [output]
     assert parses(read_docs(output, spacy.blank("en").vocab)) == PARSES
 
@@ -168,7 +168,7 @@ def killed_conversion(write, tmp_path, monkeypatch):
 
 
 def test_killed_conversion_goes_on_where_it_stopped(
-    killed_conversion, tmp_path, monkeypatch
+    run, killed_conversion, tmp_path, monkeypatch
 ):
     trees, output = killed_conversion
     whole = tmp_path / "whole.spacy"
@@ -180,27 +180,55 @@ def test_killed_conversion_goes_on_where_it_stopped(
         return make_doc(batch, *arguments)
 
     monkeypatch.setattr(convert, "make_doc", make_doc_and_count)
-    assert convert_treebank([trees], output) == len(LINES)
+    result = run("convert", trees, "--output", output, "--resume")
+    assert result.exit_code == 0
+    assert f"{len(LINES)} sentences in" in result.stdout
     assert len(made) == 1
     assert output.read_bytes() == whole.read_bytes()
     assert list(output.parent.iterdir()) == [output]
 
 
-@pytest.mark.parametrize("change", ["trees", "settings", "damage"])
-def test_killed_conversion_of_something_else_begins_anew(
-    killed_conversion, tmp_path, change
+@pytest.mark.parametrize(
+    "change, message",
+    [
+        ("option", "go on with --resume, or delete that file"),
+        ("trees", "is from a run over other texts"),
+        ("settings", "is from a run with other settings"),
+        ("state", "is damaged, or of another version"),
+    ],
+)
+def test_killed_conversion_of_something_else_is_not_gone_on_with(
+    run, killed_conversion, change, message
 ):
     trees, output = killed_conversion
-    options = {"partial": True} if change == "settings" else {}
+    options = [] if change == "option" else ["--resume"]
     if change == "trees":
         trees.write_text("\n".join(LINES[::-1]), encoding="utf8")
-    if change == "damage":
+    if change == "settings":
+        options.append("--partial")
+    if change == "state":
         Path(f"{output}.partial.json").write_text("{")
-    whole = tmp_path / "whole.spacy"
-    convert_treebank([trees], whole, **options)
-    convert_treebank([trees], output, **options)
-    assert output.read_bytes() == whole.read_bytes()
-    assert list(output.parent.iterdir()) == [output]
+    before = list_files(output.parent)
+    result = run("convert", trees, "--output", output, *options)
+    check_error(result, f"{output}.partial", message)
+    assert list_files(output.parent) == before
+
+
+def test_two_conversions_to_one_file_are_noticed(write, tmp_path, monkeypatch):
+    trees, output = write(*LINES), tmp_path / "out.spacy"
+    monkeypatch.setattr(convert, "BATCH", 1)
+
+    def make_doc_beside_another(batch, *arguments):
+        with get_partial(output).open("ab") as file:
+            file.write(b"a Doc of the other run\n")
+        return make_doc(batch, *arguments)
+
+    monkeypatch.setattr(convert, "make_doc", make_doc_beside_another)
+    with pytest.raises(
+        ValueError, match=r"Another run writes to .*out\.spacy\.partial"
+    ):
+        convert_treebank([trees], output)
+    assert not output.exists()
 
 
 def test_killed_calibration_leaves_what_was_there(

@@ -179,6 +179,31 @@ def test_best_trees_of_a_word_are_all_that_it_can_have(known):
     assert sum(math.exp(score) for score, _ in ranked) == pytest.approx(1)
 
 
+def test_scores_of_trees_are_made_of_pointings_and_labels(
+    make_nlp, make_examples, monkeypatch
+):
+    """All trees of two words have a probability of 1 together, and all of three what
+    the word between gives to the other two: what is left, it points at itself."""
+    encode, encoded = Inference._encode, []
+
+    def spy(self, words):
+        encoded.append(encode(self, words))
+        return encoded[-1]
+
+    monkeypatch.setattr(Inference, "_encode", spy)
+    nlp = make_nlp()
+    nlp.initialize(lambda: make_examples(nlp))
+    totals = []
+    for words in (["Yes", "Run"], ["The", "otter", "sleeps"]):
+        doc = Doc(nlp.vocab, words=words, sent_starts=[True, *[False] * len(words[1:])])
+        [[[*parses]]] = nlp.get_pipe("pointing_parser")._inference.parse([doc], 10**6)
+        totals.append(sum(math.exp(parse.score) for parse in parses))
+    middle = encoded[1].general[0, 1]
+    assert totals[0] == pytest.approx(1, rel=1e-3)
+    assert totals[1] == pytest.approx(math.exp(middle[0]) + math.exp(middle[2]), 1e-3)
+    assert 0.1 < totals[1] < 0.9
+
+
 def test_best_trees_differ_in_splits_or_labels(known, make_examples):
     parser = known.get_pipe("pointing_parser")
     for example in make_examples(known):

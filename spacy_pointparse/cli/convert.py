@@ -8,7 +8,7 @@ import typer
 
 from ..convert import convert_treebank
 from ..trees import SEPARATORS
-from .options import Broken, OnError, clear_errors
+from .options import Broken, OnError, Resume, clear_errors
 
 RENAME = re.compile(r"[^=()\s]+=[^=()\s]+")
 
@@ -44,6 +44,7 @@ def convert_cli(
         bool, typer.Option(help="Empties are leaves like *T* without a tag")
     ] = False,
     on_error: OnError = Broken.raise_,
+    resume: Resume = False,
 ) -> None:
     """Convert bracketed trees to a .spacy file for training and evaluation."""
     with clear_errors():
@@ -56,6 +57,7 @@ def convert_cli(
             unwrap=unwrap,
             sentences_per_doc=sentences_per_doc,
             partial=partial,
+            resume=resume,
             separators=separators,
             keep_functions=keep_functions,
             bare_empties=bare_empties,

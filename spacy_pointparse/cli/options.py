@@ -34,6 +34,9 @@ Model = Annotated[str, typer.Argument(help="Name or path of a trained pipeline")
 OnError = Annotated[
     Broken, typer.Option(help="Stop at a broken tree, or skip it and warn")
 ]
+Resume = Annotated[
+    bool, typer.Option("--resume", help="Go on where a stopped run has come to")
+]
 Texts = Annotated[
     list[str], typer.Option("--text", "-t", help="A text, read before all files")
 ]

@@ -25,7 +25,7 @@ from ..progress import (
 )
 from .formats import WRITERS, Format, show_error
 from .inputs import STDIN, Item, find_inputs, parse_items, read_items
-from .options import BatchSize, Field, GpuId, Model, Texts, clear_errors
+from .options import BatchSize, Field, GpuId, Model, Resume, Texts, clear_errors
 
 
 def parse_cli(
@@ -45,9 +45,7 @@ def parse_cli(
         typer.Option("--format", "-f", help="Else by the output's suffix, or brackets"),
     ] = None,
     field: Field = None,
-    resume: Annotated[
-        bool, typer.Option("--resume", help="Go on where a stopped run has come to")
-    ] = False,
+    resume: Resume = False,
     batch_size: BatchSize = None,
     n_process: Annotated[
         int, typer.Option("--n-process", "-n", min=1, help="Processes, on CPUs")
