@@ -64,8 +64,11 @@ WIDE = (
     *(f"{MODEL}.lower_encoder.width", "600"),
     *(f"{MODEL}.upper_encoder.input_width", "600"),
     *(f"{MODEL}.upper_encoder.width", "600"),
+    *(f"{MODEL}.upper_encoder.depth", "2"),
     *(f"{MODEL}.pointing_width", "400"),
+    *(f"{MODEL}.tok2vec.*.words.min_count", "2"),
     *("--training.dropout", "0.33", "--training.eval_frequency", "400"),
+    *("--training.optimizer.use_averages", "true"),
 )
 ROWS = {
     "tags": Row(WSJ, "gold_tags", TAGS, 1300),

@@ -1,7 +1,8 @@
 """Layers that embed the tokens of Docs: alone, summed or side by side."""
 
 import re
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy
@@ -60,7 +61,9 @@ def build_character_lstm(
     )
 
 
-def build_hash_embed(width: int, attrs: list[str], rows: list[int]) -> Tok2Vec:
+def build_hash_embed(
+    width: int, attrs: list[str], rows: list[int], min_count: int = 1
+) -> Tok2Vec:
     """Build a layer that embeds attributes of tokens, such as the words and tags of the
     paper, each in a table of hashed rows, and sums them. A value that was never seen in
     training has zeros: its rows are those of other values. Full-width characters count
@@ -69,6 +72,8 @@ def build_hash_embed(width: int, attrs: list[str], rows: list[int]) -> Tok2Vec:
     width (int): Width of the vectors.
     attrs (List[str]): The attributes, as "NORM" or "TAG".
     rows (List[int]): Number of rows for each; a value has four of them.
+    min_count (int): A value that the first training data have less often has zeros in
+        training, too, so that what reads the vectors learns to do without.
     RETURNS (Model[List[Doc], List[Floats2d]]): The layer.
     RAISES (ValueError): If there are not as many numbers of rows as attributes.
     """
@@ -82,7 +87,34 @@ def build_hash_embed(width: int, attrs: list[str], rows: list[int]) -> Tok2Vec:
     ]
     embed = add(*tables) if len(tables) > 1 else tables[0]
     extract = Model("extract_features", _forward_features, attrs={"columns": attrs})
-    return chain(extract, list2ragged(), with_array(embed), ragged2list())
+    layer = chain(extract, list2ragged(), with_array(embed), ragged2list())
+    layer.attrs["min_count"] = min_count
+    return layer
+
+
+def find_rare(model: Model, docs: Iterable[Doc]) -> None:
+    """Let the layers of a model that leave rare values out find out what is rare.
+
+    model (Model): The model, initialised.
+    docs (Iterable[Doc]): The Docs that are to train it.
+    """
+    layers = [node for node in model.walk() if node.attrs.get("min_count", 1) > 1]
+    if not layers:
+        return
+    counts: list[list[Counter[int]]] = [
+        [Counter() for _ in layer.layers[0].attrs["columns"]] for layer in layers
+    ]
+    for doc in docs:
+        for layer, columns in zip(layers, counts):
+            [features] = layer.layers[0].predict([doc])
+            for column, values in zip(columns, layer.ops.to_numpy(features).T):
+                column.update(values.tolist())
+    for layer, columns in zip(layers, counts):
+        tables = [node for node in layer.walk() if node.name == "known"]
+        for table, column in zip(tables, columns):
+            least = layer.attrs["min_count"]
+            rare = sorted(value for value, count in column.items() if count < least)
+            table.attrs["rare"] = numpy.array(rare, dtype="uint64")
 
 
 def build_static_vectors(width: int) -> Tok2Vec:
@@ -157,15 +189,16 @@ def _narrow(doc: Doc, columns: list[str]) -> Doc:
 
 
 def _know(table: Model[Ints2d, Floats2d]) -> Model[Ints2d, Floats2d]:
-    """Let a table embed what it has learnt, and nothing else once it has. What was
-    trained before tables kept count has seen who knows what, and goes on as it is."""
+    """Let a table embed what it has learnt, and nothing else once it has, nor what is
+    rare. What was trained before tables kept count has seen who knows what, and goes on
+    as it is."""
     return Model(
         "known",
         _forward_known,
         init=_init_known,
         layers=table.layers,
         dims={"nO": table.get_dim("nO")},
-        attrs={"seen": None},
+        attrs={"seen": None, "rare": numpy.zeros(0, dtype="uint64")},
     )
 
 
@@ -175,19 +208,34 @@ def _forward_known(
     column, table = model.layers
     keys, backprop_column = column(features, is_train=is_train)
     vectors, backprop_table = table(keys, is_train=is_train)
-    seen = model.attrs["seen"]
-    if seen is not None:
-        values = model.ops.to_numpy(keys)
-        _, known = _look_up(values, seen)
-        if is_train and not known.all():
-            model.attrs["seen"] = numpy.union1d(seen, values[~known])
-        elif not is_train and len(seen):
-            vectors[model.ops.xp.asarray(~known)] = 0
+    known = _find_known(model, model.ops.to_numpy(keys), is_train)
+    left_out = model.ops.xp.asarray(numpy.flatnonzero(~known))
+    vectors[left_out] = 0
 
     def backprop(d_vectors: Floats2d) -> Ints2d:
+        if len(left_out):
+            d_vectors = d_vectors.copy()
+            d_vectors[left_out] = 0
         return backprop_column(backprop_table(d_vectors))
 
     return vectors, backprop
+
+
+def _find_known(
+    model: Model[Ints2d, Floats2d], values: Ints1d, is_train: bool
+) -> NDArray:
+    """Say which values a table embeds. In training it learns all that are not rare."""
+    seen = model.attrs["seen"]
+    if seen is None or (not is_train and not len(seen)):
+        return numpy.ones(len(values), "bool")
+    _, known = _look_up(values, seen)
+    if is_train and not known.all():
+        _, rare = _look_up(values, model.attrs["rare"])
+        new = values[~known & ~rare]
+        if len(new):
+            model.attrs["seen"] = numpy.union1d(seen, new)
+        known = ~rare
+    return known
 
 
 def _look_up(values: Ints1d, ordered: Ints1d) -> tuple[Ints1d, NDArray]:
@@ -206,7 +254,7 @@ def _init_known(
     X: Ints2d | None = None,
     Y: Floats2d | None = None,
 ) -> None:
-    model.attrs["seen"] = numpy.zeros(0, dtype="uint64")
+    model.attrs["seen"] = model.attrs["rare"] = numpy.zeros(0, dtype="uint64")
     _, table = model.layers
     table.initialize()
 

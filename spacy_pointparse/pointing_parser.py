@@ -470,6 +470,8 @@ class PointingParser(TrainablePipe):
         RAISES (ValueError): If there is nothing to learn from, or labels are no
             `label_data`.
         """
+        from .embeddings import find_rare  # which needs torch
+
         validate_get_examples(get_examples, "PointingParser.initialize")
         if labels is None:
             labels = read_labels(get_examples(), self.name, self.max_length)
@@ -482,6 +484,7 @@ class PointingParser(TrainablePipe):
         shapes = [self.model.ops.alloc2f(1, count) for count in counts]
         batch = self._get_batch(sample, [Target(rows, rows, rows, rows, rows)])
         self.model.initialize(X=batch, Y=(None, None, *shapes))
+        find_rare(self.model, (example.predicted for example in get_examples()))
 
     def from_disk(
         self, path: str | Path, *, exclude: Iterable[str] = ()

@@ -6,7 +6,18 @@ from spacy.tokens import Doc
 from spacy.util import registry
 from spacy.vectors import Vectors
 from spacy.vocab import Vocab
-from thinc.api import Adam, Config, Model, Ragged, fix_random_seed, set_dropout_rate
+from thinc.api import (
+    Adam,
+    Config,
+    Model,
+    Ragged,
+    chain,
+    fix_random_seed,
+    list2ragged,
+    set_dropout_rate,
+)
+
+from spacy_pointparse.embeddings import find_rare
 
 WIDTH = 6
 # Layers of ours and of spaCy summed, and the paper's encoder above them.
@@ -177,6 +188,44 @@ def test_hash_embed_has_zeros_for_what_it_never_saw_in_training():
         numpy.testing.assert_array_equal(found, expected)
     layer.initialize()
     assert layer.predict(docs)[3].any()
+
+
+def test_hash_embed_leaves_rare_values_out_in_training_too():
+    layer = build("HashEmbed", width=WIDTH, attrs=["ORTH"], rows=[50], min_count=2)
+    model = chain(layer, list2ragged()).initialize()
+    find_rare(model, make_docs("owl fox", "owl"))
+    docs = make_docs("owl fox wren")
+    [before] = layer.predict(docs)
+    expected = before * [[1], [0], [1]]
+    [vectors], _ = layer.begin_update(docs)  # the wren is new, and learnt from now on
+    numpy.testing.assert_array_equal(vectors, expected)
+    # What is left out teaches nothing.
+    [vectors], backprop = layer.begin_update(make_docs("fox fox"))
+    backprop([numpy.ones_like(vectors)])
+    layer.finish_update(Adam(0.01))
+    other = build("HashEmbed", width=WIDTH, attrs=["ORTH"], rows=[50], min_count=2)
+    for known in (layer, other.from_bytes(layer.to_bytes())):
+        numpy.testing.assert_array_equal(known.predict(docs)[0], expected)
+
+
+def test_parser_finds_rare_values_in_all_its_training_data(make_examples, trees):
+    config = Config().from_str(CONFIG)
+    config["model"]["tok2vec"] = {
+        "@architectures": "spacy-pointparse.HashEmbed.v1",
+        "width": 32,
+        "attrs": ["ORTH", "TAG"],
+        "rows": [50, 50],
+        "min_count": 2,
+    }
+    nlp = spacy.blank("en")
+    parser = nlp.add_pipe("pointing_parser", config=config)
+    examples = make_examples(nlp) * 5 + make_examples(nlp, ["(UH Ouch)"])
+    nlp.initialize(lambda: examples)
+    words, tags = (
+        node.attrs["rare"] for node in parser.model.walk() if "rare" in node.attrs
+    )
+    assert [nlp.vocab.strings[value] for value in words.tolist()] == ["Ouch"]
+    assert tags.tolist() == []  # the predicted Docs have no tags, which is one value
 
 
 def test_hash_embed_of_before_seen_values_were_kept_goes_on_as_it_is():

@@ -265,6 +265,25 @@ def test_bilstm_drops_the_inputs_of_each_layer(depth):
     assert_close(encoded, last(nothing, torch.tensor(LENGTHS)))
 
 
+class Spy(nn.Module):
+    """Stands for a layer, and keeps what comes in."""
+
+    def forward(self, words):
+        self.words = words
+        return words[..., :4], None
+
+
+def test_bilstm_drops_the_same_dimensions_of_all_words_of_a_sentence():
+    encoder, lengths = BiLSTM(WIDTH, 8, 1), torch.tensor([9] * 20)
+    encoder.forwards[0] = spy = Spy()
+    encoder(torch.ones(180, WIDTH), lengths, 0.5)
+    first, *others = spy.words.unbind(dim=1)
+    assert set(first.unique().tolist()) == {0.0, 2.0}
+    assert len({tuple(sentence) for sentence in first.tolist()}) > 10
+    for word in others:
+        assert_close(word, first)
+
+
 def test_pointer_drops_whole_queries_and_keys_of_width_one():
     pointer = Pointer(1, 1, "query_key")
     for layer in (*pointer.query[::2], *pointer.key[::2]):

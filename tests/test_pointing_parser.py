@@ -1079,7 +1079,8 @@ def test_pointing_parser_debug_config(make_nlp, write_config):
 
 
 def test_pointing_parser_spacy_train(make_nlp, write_config, tmp_path):
-    spacy_train(write_config(make_nlp()), tmp_path / "output")
+    path = write_config(make_nlp(), training={"max_steps": 5})
+    spacy_train(path, tmp_path / "output")
     for name in ("model-best", "model-last"):
         nlp = spacy.load(tmp_path / "output" / name)
         assert 0.0 < nlp.meta["performance"]["spans_constituents_f"] < 1.0

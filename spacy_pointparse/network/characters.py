@@ -30,7 +30,8 @@ class CharacterLSTM(MixedPrecision):
         characters (Tensor): Row of each character, word after word. Shape
             (characters,).
         lengths (Tensor): Characters in each word. Shape (words,).
-        dropout (float): Rate at which character embeddings are dropped.
+        dropout (float): Rate at which dimensions of the character embeddings are
+            dropped, the same for all characters of a word.
         RETURNS (Tensor): Shape (words, width).
         """
         encoded = self.encode(self.embed(characters), lengths, dropout)

@@ -32,13 +32,15 @@ class BiLSTM(MixedPrecision):
 
         words (Tensor): Shape (words, input_width).
         lengths (Tensor): Words in each sentence. Shape (batch,).
-        dropout (float): Rate at which inputs of each layer are dropped.
+        dropout (float): Rate at which dimensions of the inputs of each layer are
+            dropped, the same for all words of a sentence (Gal and Ghahramani, 2016).
         RETURNS (Tensor): Shape (words, width).
         """
         encoded, mask = pad(words, lengths)
         reversal = _reversal(lengths, mask)
         for forwards, backwards in zip(self.forwards, self.backwards):
-            encoded = drop(encoded, dropout, self.training)
+            if self.training:
+                encoded = encoded * drop(torch.ones_like(encoded[:, :1]), dropout)
             left, _ = forwards(encoded)
             right, _ = backwards(_reorder(encoded, reversal))
             encoded = torch.cat([left, _reorder(right, reversal)], dim=-1)
