@@ -42,6 +42,7 @@ mixed_precision = false
 width = 128
 attrs = ["NORM", "PREFIX", "SUFFIX", "SHAPE"]
 rows = [15000, 1000, 5000, 2500]
+min_count = 1
 
 [model.lower_encoder]
 @architectures = "spacy-pointparse.BiLSTM.v1"

@@ -121,7 +121,7 @@ def test_plugin_config_of_spacy_trains(read_doc, trees, tmp_path):
     docs.to_disk(tmp_path / "trees.spacy")
     data = str(tmp_path / "trees.spacy")
     overrides = {"paths.train": data, "paths.dev": data}
-    overrides |= {"training.max_steps": 2, "training.eval_frequency": 1}
+    overrides |= {"training.max_steps": 8, "training.eval_frequency": 4}
     spacy_train(tmp_path / "filled.cfg", tmp_path / "output", overrides=overrides)
     nlp = spacy.load(tmp_path / "output" / "model-last")
     assert nlp.pipe_names == pipeline
