@@ -10,7 +10,7 @@ import os
 from base64 import b64decode, b64encode
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 from zlib import crc32
@@ -117,11 +117,13 @@ def write_partial(
     batch_size (int): After how many pieces to make sure of them.
     RAISES (ValueError): If another run is found to write there, too.
     """
+    batches = minibatch(pieces, batch_size)
+    first = next(batches, [])  # what fails at once leaves nothing, not even a folder
     output.parent.mkdir(parents=True, exist_ok=True)
     partial = get_partial(output)
     with name_file(partial), partial.open("ab") as file:
         file.truncate(progress.size)
-        for batch in minibatch(pieces, batch_size):
+        for batch in chain([first], batches):
             _check_alone(partial, progress)
             file.writelines(batch)
             file.flush()
