@@ -165,8 +165,9 @@ def build_concat(*layers: Tok2Vec) -> Tok2Vec:
     return Model(
         "concat",
         _forward_concat,
-        init=_init_layers,
+        init=_init_concat,
         layers=list(layers),
+        dims={"nO": None},
         attrs={"dropout_rate": 0.0},
     )
 
@@ -443,8 +444,15 @@ def _get_shares(model: Tok2Vec, parts: list[Floats2d], rate: float) -> Floats2d:
     return ops.asarray2f(kept * (len(parts) / left), dtype="float32")
 
 
-def _init_layers(
+def _init_concat(
     model: Tok2Vec, X: list[Doc] | None = None, Y: list[Floats2d] | None = None
+) -> None:
+    if widths := _init_layers(model, X, Y):
+        model.set_dim("nO", sum(widths))
+
+
+def _init_layers(
+    model: Tok2Vec, X: list[Doc] | None, Y: list[Floats2d] | None
 ) -> list[int]:
     """Initialise each layer. RETURNS (List[int]): Their widths, if there are Docs."""
     for layer in model.layers:

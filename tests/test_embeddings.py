@@ -448,6 +448,7 @@ def test_concat_joins_its_layers_and_hands_each_its_columns():
     layers = [make_constant(1, width=1), make_constant(10, width=2)]
     docs = make_docs("an owl", "", "owl")
     model = build("Concat", *layers).initialize(X=docs)
+    assert model.get_dim("nO") == 3
     vectors, backprop = model.begin_update(docs)
     assert [array.tolist() for array in vectors] == [
         [[1, 10, 10]] * 2,
