@@ -1079,11 +1079,12 @@ def test_pointing_parser_debug_config(make_nlp, write_config):
 
 
 def test_pointing_parser_spacy_train(make_nlp, write_config, tmp_path):
-    path = write_config(make_nlp(), training={"max_steps": 5})
+    optimizer = {"@optimizers": "Adam.v1", "learn_rate": 0.01}
+    path = write_config(make_nlp(), training={"max_steps": 40, "optimizer": optimizer})
     spacy_train(path, tmp_path / "output")
     for name in ("model-best", "model-last"):
         nlp = spacy.load(tmp_path / "output" / name)
-        assert 0.0 < nlp.meta["performance"]["spans_constituents_f"] < 1.0
+        assert nlp.meta["performance"]["spans_constituents_f"] > 0.5
         assert leaves(nlp("Owls")) == ["Owls"]
 
 
