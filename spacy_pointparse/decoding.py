@@ -96,8 +96,8 @@ def decode_exact(
     # Of the span from word i that is so many words longer than one, as the left part
     # of a split: lefts[:, i, longer]; of the span up to word i, as the right part:
     # rights[:, i, length - 1 - longer]. So the parts of a split lie side by side.
-    lefts = numpy.zeros((batch, length, length))
-    rights = numpy.zeros((batch, length, length))
+    lefts = numpy.zeros((batch, length, length), general.dtype)
+    rights = numpy.zeros_like(lefts)
     lefts[:, :, 0] = rights[:, :, -1] = singleton
     splits = numpy.zeros((batch, length, length), dtype=numpy.intp)
     for longer in range(1, length):

@@ -244,6 +244,7 @@ class Inference(NamedTuple):
                 (sentences.encoded, rows)
             )
         )
+        highest = [table.max(axis=1) for table in (labels, unaries)]
         start = 0
         for general, target, lowest in zip(sentences.general, targets, least):
             part = slice(start, start + len(target))
@@ -253,7 +254,7 @@ class Inference(NamedTuple):
             logs[[0, -1]] = 0.0
             # The last word points out the span that the first one does.
             tables = [labels[part][:-1], unaries[part]]
-            score = logs.sum() + sum(table.max(axis=1).sum() for table in tables)
+            score = logs.sum() + highest[0][part][:-1].sum() + highest[1][part].sum()
             yield [
                 self._make_candidate(target, logs, tables, columns)
                 for columns in choose_columns(tables, count, score - lowest)

@@ -370,14 +370,19 @@ class PointingParser(TrainablePipe):
         docs (Iterable[Doc]): The Docs to modify.
         scores (List[List[Parse]]): The parses from `predict`.
         """
+        found = [
+            p for parses in scores for parse in parses for p in parse.probabilities
+        ]
+        likely = self.calibration.apply(numpy.array(found))
+        first = 0
         for doc, parses in zip(docs, scores):
             brackets = [
                 (parse.words[start], parse.words[end - 1] + 1, label)
                 for parse in parses
                 for start, end, label in parse.constituents
             ]
-            likely = numpy.array([p for parse in parses for p in parse.probabilities])
-            set_constituents(doc, brackets, self.calibration.apply(likely))
+            set_constituents(doc, brackets, likely[first : first + len(brackets)])
+            first += len(brackets)
             for parse in parses:
                 for index, tag in zip(parse.words, parse.tags):
                     token = doc[index]
