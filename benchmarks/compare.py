@@ -65,14 +65,14 @@ WIDE = (
     *(f"{MODEL}.upper_encoder.input_width", "600"),
     *(f"{MODEL}.upper_encoder.width", "600"),
     *(f"{MODEL}.upper_encoder.depth", "2"),
-    *(f"{MODEL}.pointing_width", "400"),
+    *(f"{MODEL}.pointing", "directed", f"{MODEL}.pointing_width", "400"),
     *(f"{MODEL}.tok2vec.*.words.min_count", "2"),
-    *("--training.dropout", "0.33", "--training.eval_frequency", "400"),
+    *("--training.dropout", "0.4", "--training.eval_frequency", "400"),
     *("--training.optimizer.use_averages", "true"),
 )
 ROWS = {
     "tags": Row(WSJ, "gold_tags", TAGS, 1300),
-    "tags-plateau": Row(WSJ, "gold_tags", TAGS, 6000, WIDE),
+    "tags-plateau": Row(WSJ, "gold_tags", TAGS, 8000, WIDE),
     "tags-supar": Row(WSJ, "supar", TAGS, 594, ("--tags",)),
     "tags-supar-plateau": Row(WSJ, "supar", TAGS, 2 * HOUR, ("--tags", *MANY_EPOCHS)),
     "tags-stanza": Row(WSJ, "stanza", TAGS, HOUR),

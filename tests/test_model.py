@@ -40,6 +40,7 @@ VARIANTS = {
     "self_attention": {"lower_encoder": None, "upper_encoder": ATTENTION},
     "deep_upper_only": {"lower_encoder": None, "upper_encoder": (6, 8, 2)},
     "paper_heads": {"tag_head": False, "labels_from": "word", "pointing": "dot"},
+    "directed": {"pointing": "directed"},
     "released_heads": {"labels_from": "word", "pointing": "query_key"},
 }
 every_variant = pytest.mark.parametrize("options", VARIANTS.values(), ids=VARIANTS)

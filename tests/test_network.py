@@ -21,7 +21,7 @@ WIDTH = 6
 LENGTHS = [3, 1, 5]
 # Rows of all words, in the trees (0 (1 2)), 3, and ((4 5) (6 (7 8))).
 TARGETS = torch.tensor([2, 2, 0, 3, 8, 4, 8, 8, 4])
-POINTERS = ["biaffine", "dot", "query_key"]
+POINTERS = ["biaffine", "directed", "dot", "query_key"]
 
 
 @pytest.fixture(autouse=True)
@@ -41,6 +41,7 @@ MODULES = {
         torch.tensor(LENGTHS),
     ),
     "biaffine": (partial(Pointer, WIDTH, 4, "biaffine"), torch.tensor(LENGTHS)),
+    "directed": (partial(Pointer, WIDTH, 4, "directed"), torch.tensor(LENGTHS)),
     "dot": (partial(Pointer, WIDTH, 4, "dot"), torch.tensor(LENGTHS)),
     "query_key": (partial(Pointer, WIDTH, 4, "query_key"), torch.tensor(LENGTHS)),
     "ends": (partial(LabelFeatures, WIDTH, 4, "ends"), TARGETS),
@@ -179,6 +180,18 @@ def test_biaffine_scores_by_hand():
     # Rectified: (1, 0) and (0, 2). Queries: (1, 2) + (5, 6) and (6, 8) + (5, 6).
     scores = pointer(torch.tensor([[1.0, -7.0], [-7.0, 2.0]]), torch.tensor([2]))
     assert scores.tolist() == [[[6.0, 16.0], [11.0, 28.0]]]
+
+
+def test_directed_scores_by_hand():
+    pointer = Pointer(1, 1, "directed")
+    for projection in (pointer.query[0], pointer.key[0]):
+        projection.weight.data.fill_(1.0)
+        projection.bias.data.zero_()
+    pointer.weight.data = torch.tensor([[1.0], [2.0]])
+    pointer.back_weight.data = torch.tensor([[10.0], [-3.0]])
+    # Queries 3, 4 and 5, and 7, 17 and 27 for the words before.
+    scores = pointer(torch.tensor([[1.0], [2.0], [3.0]]), torch.tensor([3]))
+    assert scores.tolist() == [[[3.0, 6.0, 9.0], [17.0, 8.0, 12.0], [27.0, 54.0, 15.0]]]
 
 
 def test_query_key_scores_by_hand():

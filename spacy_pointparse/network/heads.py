@@ -18,30 +18,32 @@ class Pointer(MixedPrecision):
 
     input_width (int): Width of the encoded words.
     width (int): Width of the query and of the key of a word.
-    scorer (str): "biaffine" (Dozat and Manning, 2017); "dot", the paper's equation for
-        the pointing score: the dot product of one two-layer projection of both words;
-        or "query_key", the same with a projection for each side, as in the code its
-        authors released.
+    scorer (str): "biaffine" (Dozat and Manning, 2017); "directed", the same with other
+        weights for pointing back; "dot", the paper's equation for the pointing score:
+        the dot product of one two-layer projection of both words; or "query_key", the
+        same with a projection for each side, as in the code its authors released.
     """
 
     def __init__(
         self,
         input_width: int,
         width: int,
-        scorer: Literal["biaffine", "dot", "query_key"],
+        scorer: Literal["biaffine", "directed", "dot", "query_key"],
     ):
         super().__init__()
-        two_layers = scorer != "biaffine"
+        two_layers = scorer in ("dot", "query_key")
         self.query = _projection(input_width, width, two_layers)
         if scorer == "dot":
             self.key = self.query
         else:
             self.key = _projection(input_width, width, two_layers)
-        self.weight = None
-        if scorer == "biaffine":
+        self.weight = self.back_weight = None
+        if not two_layers:
             # The last row scores a key whatever the query is.
             self.weight = nn.Parameter(torch.empty(width + 1, width))
             nn.init.xavier_uniform_(self.weight)
+        if scorer == "directed":
+            self.back_weight = nn.Parameter(self.weight.detach().clone())
 
     def forward(self, words: Tensor, lengths: Tensor, dropout: float = 0.0) -> Tensor:
         """Score all pairs of words.
@@ -54,11 +56,11 @@ class Pointer(MixedPrecision):
         """
         query = drop(self.query(words), dropout, self.training)
         key = drop(self.key(words), dropout, self.training)
-        if self.weight is not None:
-            query = query @ self.weight[:-1] + self.weight[-1]
-        queries, mask = pad(query, lengths)
-        keys, _ = pad(key, lengths)
-        scores = queries @ keys.transpose(1, 2)
+        keys, mask = pad(key, lengths)
+        scores = _score(query, self.weight, keys, lengths)
+        if self.back_weight is not None:
+            back = _score(query, self.back_weight, keys, lengths)
+            scores = scores.triu() + back.tril(-1)
         return scores.masked_fill(~mask[:, None, :], MASKED)
 
 
@@ -98,6 +100,15 @@ class LabelFeatures(MixedPrecision):
             drop(torch.relu(self.span(span)), dropout, self.training),
             drop(torch.relu(self.unary(words)), dropout, self.training),
         )
+
+
+def _score(
+    query: Tensor, weight: Tensor | None, keys: Tensor, lengths: Tensor
+) -> Tensor:
+    if weight is not None:
+        query = query @ weight[:-1] + weight[-1]
+    queries, _ = pad(query, lengths)
+    return queries @ keys.transpose(1, 2)
 
 
 def _projection(input_width: int, width: int, two_layers: bool) -> nn.Sequential:
