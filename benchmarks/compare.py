@@ -81,6 +81,7 @@ ROWS = {
     "words-benepar": Row(WSJ, "benepar", NOTHING, HOUR),
     "transformer": Row(WSJ, "transformer", TRANSFORMER, 1800),
     "transformer-benepar": Row(WSJ, "benepar", TRANSFORMER, "transformer"),
+    "transformer-benepar-hour": Row(WSJ, "benepar", TRANSFORMER, HOUR),
 }
 for language in ("id_icon", "ja_keyaki_open", "is_greynir_gold"):
     # The sentences come with their tokens: none of a language's rules are needed.
