@@ -86,15 +86,31 @@ MIXED = {
         "maxout_pieces": 3,
     },
 }
-CHARACTERS = {
+
+
+def hashed(attr: str, rows: int) -> dict[str, Any]:
+    return {
+        "@architectures": "spacy-pointparse.HashEmbed.v1",
+        "width": 128,
+        "attrs": [attr],
+        "rows": [rows],
+    }
+
+
+# Each by itself, so that nothing is dropped as a whole.
+KEPT = {
     "@architectures": "spacy-pointparse.Sum.v1",
     "*": {
-        "words": {
-            "@architectures": "spacy-pointparse.HashEmbed.v1",
-            "width": 128,
-            "attrs": ["NORM"],
-            "rows": [15000],
-        },
+        "words": hashed("NORM", 15000),
+        "prefixes": hashed("PREFIX", 1000),
+        "suffixes": hashed("SUFFIX", 5000),
+        "shapes": hashed("SHAPE", 2500),
+    },
+}
+CHARACTERS = {
+    "@architectures": "spacy-pointparse.Concat.v1",
+    "*": {
+        "words": hashed("NORM", 15000),
         "characters": {
             "@architectures": "spacy-pointparse.CharacterLSTM.v1",
             "width": 128,
@@ -122,6 +138,7 @@ OPTIONS = {
     "all heads 125 wide": model(pointing_width=125, label_width=125),
     "singleton head 250 wide": model(singleton_width=250),
     "self-attention, 2 layers, above": model(upper_encoder=SELF_ATTENTION),
+    "no feature dropped as a whole": model(tok2vec=KEPT),
     "word and characters for affixes": model(tok2vec=CHARACTERS),
     "features mixed by a layer, and a convolution": model(tok2vec=MIXED),
     "BiLSTM 256 wide": bilstm(256),
@@ -142,6 +159,7 @@ OPTIONS = {
 }
 SEEDS = {
     DEFAULT: 3,
+    "no feature dropped as a whole": 3,
     "greedy": 3,
     "greedy on probabilities": 3,
     "pointing: other weights for pointing back": 3,

@@ -1,13 +1,15 @@
-"""Layers that put the vectors of others together: summed or side by side."""
+"""Layers that put the vectors of others together: summed or side by side. In training
+some drop the vectors of a layer as a whole."""
 
 from collections.abc import Callable
 
 import numpy
 from spacy.tokens import Doc
 from thinc.api import Model
-from thinc.types import Floats2d
+from thinc.types import Floats2d, Ints2d
 
-from .embeddings import Tok2Vec
+Tok2Vec = Model[list[Doc], list[Floats2d]]
+Table = Model[Ints2d, Floats2d]
 
 
 def build_sum(*layers: Tok2Vec) -> Tok2Vec:
@@ -36,6 +38,23 @@ def build_concat(*layers: Tok2Vec) -> Tok2Vec:
         init=_init_concat,
         layers=list(layers),
         dims={"nO": None},
+        attrs={"dropout_rate": 0.0},
+    )
+
+
+def build_table_sum(*tables: Table) -> Table:
+    """Build a layer that sums the vectors of several tables. In training each of a
+    token's vectors is dropped as those of "spacy-pointparse.Concat.v1" are.
+
+    *tables (Model[Ints2d, Floats2d]): The tables, all of one width.
+    RETURNS (Model[Ints2d, Floats2d]): Their sum.
+    """
+    return Model(
+        "table_sum",
+        _forward_table_sum,
+        init=_init_table_sum,
+        layers=list(tables),
+        dims={"nO": tables[0].get_dim("nO")},
         attrs={"dropout_rate": 0.0},
     )
 
@@ -78,8 +97,7 @@ def _forward_concat(
     ops = model.ops
     outputs = [layer(docs, is_train=is_train) for layer in model.layers]
     parts = [ops.flatten(vectors) for vectors, _ in outputs]
-    rate = model.attrs["dropout_rate"] if is_train else 0.0
-    shares = _get_shares(model, parts, rate)
+    shares = _get_shares(model, parts, is_train)
     ends = numpy.cumsum([part.shape[1] for part in parts]).tolist()
     lengths = ops.asarray1i([len(doc) for doc in docs])
 
@@ -94,14 +112,37 @@ def _forward_concat(
     return ops.unflatten(ops.xp.hstack(scaled), lengths), backprop
 
 
-def _get_shares(model: Tok2Vec, parts: list[Floats2d], rate: float) -> Floats2d:
+def _forward_table_sum(
+    model: Table, features: Ints2d, is_train: bool
+) -> tuple[Floats2d, Callable]:
+    outputs = [table(features, is_train=is_train) for table in model.layers]
+    parts = [vectors for vectors, _ in outputs]
+    shares = _get_shares(model, parts, is_train)
+
+    def backprop(d_vectors: Floats2d) -> Ints2d:
+        for share, (_, backprop_table) in zip(shares.T, outputs):
+            backprop_table(d_vectors * share[:, None])
+        return features
+
+    return sum(part * share[:, None] for part, share in zip(parts, shares.T)), backprop
+
+
+def _get_shares(model: Model, parts: list[Floats2d], is_train: bool) -> Floats2d:
     """What each vector of each token is multiplied with, zero if it is dropped: a
     token's add up to the number of layers, unless all are dropped."""
     ops = model.ops
+    rate = model.attrs["dropout_rate"] if is_train else 0.0
     present = ops.xp.stack([part.any(axis=1) for part in parts], axis=1)
     kept = present & (ops.get_dropout_mask(present.shape, rate) > 0)
     left = ops.xp.maximum(kept.sum(axis=1, keepdims=True), 1)
     return ops.asarray2f(kept * (len(parts) / left), dtype="float32")
+
+
+def _init_table_sum(
+    model: Table, X: Ints2d | None = None, Y: Floats2d | None = None
+) -> None:
+    for table in model.layers:
+        table.initialize()
 
 
 def _init_concat(

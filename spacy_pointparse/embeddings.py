@@ -15,7 +15,6 @@ from thinc.api import (
     HashEmbed,
     Linear,
     Model,
-    add,
     chain,
     list2ragged,
     ragged2list,
@@ -23,10 +22,9 @@ from thinc.api import (
 )
 from thinc.types import Floats2d, Ints1d, Ints2d
 
+from .combination import Table, Tok2Vec, build_table_sum
 from .fence import wrap_torch
 from .network import CharacterLSTM
-
-Tok2Vec = Model[list[Doc], list[Floats2d]]
 
 _NARROW = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)}
 _WIDE = re.compile("[\uff01-\uff5e]")
@@ -65,15 +63,17 @@ def build_hash_embed(
     width: int, attrs: list[str], rows: list[int], min_count: int = 1
 ) -> Tok2Vec:
     """Build a layer that embeds attributes of tokens, such as the words and tags of the
-    paper, each in a table of hashed rows, and sums them. A value that was never seen in
-    training has zeros: its rows are those of other values. Full-width characters count
-    as the ASCII ones that they are wide forms of: a comma as a comma.
+    paper, each in a table of hashed rows, and sums them. In training each of a token's
+    attributes is dropped as a whole, by itself, and what is left of the token is scaled
+    up, so that none leans on another (Dozat and Manning, 2017). A value that was never
+    seen in training counts as dropped: its rows are those of other values. Full-width
+    characters count as the ASCII ones that they are wide forms of: a comma as a comma.
 
     width (int): Width of the vectors.
     attrs (List[str]): The attributes, as "NORM" or "TAG".
     rows (List[int]): Number of rows for each; a value has four of them.
-    min_count (int): A value that the first training data have less often has zeros in
-        training, too, so that what reads the vectors learns to do without.
+    min_count (int): A value that the first training data have less often counts as
+        never seen.
     RETURNS (Model[List[Doc], List[Floats2d]]): The layer.
     RAISES (ValueError): If there are not as many numbers of rows as attributes.
     """
@@ -85,7 +85,7 @@ def build_hash_embed(
         _know(HashEmbed(nO=width, nV=size, column=i, seed=i))
         for i, size in enumerate(rows)
     ]
-    embed = add(*tables) if len(tables) > 1 else tables[0]
+    embed = build_table_sum(*tables) if len(tables) > 1 else tables[0]
     extract = Model("extract_features", _forward_features, attrs={"columns": attrs})
     layer = chain(extract, list2ragged(), with_array(embed), ragged2list())
     layer.attrs["min_count"] = min_count
@@ -159,7 +159,7 @@ def _narrow(doc: Doc, columns: list[str]) -> Doc:
     return copy
 
 
-def _know(table: Model[Ints2d, Floats2d]) -> Model[Ints2d, Floats2d]:
+def _know(table: Table) -> Table:
     """Let a table embed what it has learnt, and nothing else once it has, nor what is
     rare. What was trained before tables kept count has seen who knows what, and goes on
     as it is."""
@@ -174,7 +174,7 @@ def _know(table: Model[Ints2d, Floats2d]) -> Model[Ints2d, Floats2d]:
 
 
 def _forward_known(
-    model: Model[Ints2d, Floats2d], features: Ints2d, is_train: bool
+    model: Table, features: Ints2d, is_train: bool
 ) -> tuple[Floats2d, Callable]:
     column, table = model.layers
     keys, backprop_column = column(features, is_train=is_train)
@@ -192,9 +192,7 @@ def _forward_known(
     return vectors, backprop
 
 
-def _find_known(
-    model: Model[Ints2d, Floats2d], values: Ints1d, is_train: bool
-) -> NDArray:
+def _find_known(model: Table, values: Ints1d, is_train: bool) -> NDArray:
     """Say which values a table embeds. In training it learns all that are not rare."""
     seen = model.attrs["seen"]
     if seen is None or (not is_train and not len(seen)):
@@ -221,9 +219,7 @@ def _look_up(values: Ints1d, ordered: Ints1d) -> tuple[Ints1d, NDArray]:
 
 
 def _init_known(
-    model: Model[Ints2d, Floats2d],
-    X: Ints2d | None = None,
-    Y: Floats2d | None = None,
+    model: Table, X: Ints2d | None = None, Y: Floats2d | None = None
 ) -> None:
     model.attrs["seen"] = model.attrs["rare"] = numpy.zeros(0, dtype="uint64")
     _, table = model.layers
