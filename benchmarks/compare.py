@@ -69,6 +69,7 @@ WIDE = (
     *(f"{MODEL}.tok2vec.*.words.min_count", "2"),
     *("--training.dropout", "0.4", "--training.eval_frequency", "400"),
     *("--training.optimizer.use_averages", "true"),
+    *("--training.optimizer.learn_rate.initial_rate", "0.002"),
 )
 ROWS = {
     "tags": Row(WSJ, "gold_tags", TAGS, 1300),
