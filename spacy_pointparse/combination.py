@@ -43,8 +43,8 @@ def build_concat(*layers: Tok2Vec) -> Tok2Vec:
 
 
 def build_table_sum(*tables: Table) -> Table:
-    """Build a layer that sums the vectors of several tables. In training each of a
-    token's vectors is dropped as those of "spacy-pointparse.Concat.v1" are.
+    """Build a layer that sums the vectors of several tables, in place. In training each
+    of a token's vectors is dropped as those of "spacy-pointparse.Concat.v1" are.
 
     *tables (Model[Ints2d, Floats2d]): The tables, all of one width.
     RETURNS (Model[Ints2d, Floats2d]): Their sum.
@@ -124,7 +124,12 @@ def _forward_table_sum(
             backprop_table(d_vectors * share[:, None])
         return features
 
-    return sum(part * share[:, None] for part, share in zip(parts, shares.T)), backprop
+    total, *rest = parts
+    total *= shares[:, :1]
+    for part, share in zip(rest, shares.T[1:]):
+        part *= share[:, None]
+        total += part
+    return total, backprop
 
 
 def _get_shares(model: Model, parts: list[Floats2d], is_train: bool) -> Floats2d:
