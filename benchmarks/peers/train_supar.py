@@ -1,6 +1,6 @@
 """Train supar's CRF parser (Zhang et al., 2020) from scratch and parse with it.
 
-    python train_supar.py DATA OUTPUT SECONDS [--tags] [--patience EPOCHS]
+    python train_supar.py DATA OUTPUT SECONDS [--tags] [--patience EPOCHS] [--seed SEED]
 
 `compare.py` calls this in supar's environment. A BiLSTM (2 x 200) over words and
 characters, and tags where asked. The epoch in which the time runs out is finished.
@@ -61,14 +61,15 @@ class TimedParser(CRFConstituencyParser):
         super()._train(loader)
 
 
-def train(data: Path, path: Path, seconds: float, tags: bool, patience: int) -> float:
+def train(arguments: argparse.Namespace, path: Path) -> float:
     """Train until the time runs out or dev F1 has not risen for some epochs.
 
     RETURNS (float): The seconds that it took.
     """
     start = time.time()
-    TimedParser.deadline = start + seconds
-    torch.manual_seed(0)
+    TimedParser.deadline = start + arguments.seconds
+    torch.manual_seed(arguments.seed)
+    data = arguments.data
     # It scores a test set after each epoch: one sentence of dev, so that this is fast.
     first = path.with_name("first.mrg")
     first.write_text((data / "dev.mrg").read_text("utf8").split("\n")[0] + "\n")
@@ -77,8 +78,8 @@ def train(data: Path, path: Path, seconds: float, tags: bool, patience: int) -> 
         "path": str(path),
         "build": True,
         "checkpoint": False,
-        "feat": ["tag", "char"] if tags else ["char"],
-        "patience": patience,
+        "feat": ["tag", "char"] if arguments.tags else ["char"],
+        "patience": arguments.patience,
         "train": str(data / "train.mrg"),
         "dev": str(data / "dev.mrg"),
         "test": str(first),
@@ -92,7 +93,7 @@ def main(arguments: argparse.Namespace) -> None:
     torch.set_num_threads(1)
     data, output = arguments.data, arguments.output
     path = output / "model"
-    seconds = train(data, path, arguments.seconds, arguments.tags, arguments.patience)
+    seconds = train(arguments, path)
     write_seconds(output, seconds)
     parser = CRFConstituencyParser.load(str(path))
     for split in ("dev", "test"):
@@ -107,4 +108,5 @@ if __name__ == "__main__":
     parser = make_parser(__doc__)
     parser.add_argument("--tags", action="store_true")
     parser.add_argument("--patience", type=int, default=100)
+    parser.add_argument("--seed", type=int, default=0)
     main(parser.parse_args())
