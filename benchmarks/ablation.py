@@ -127,7 +127,7 @@ def bilstm(width: int) -> Option:
 DEFAULT = "default (cpu.cfg)"
 OPTIONS = {
     DEFAULT: Option(),
-    "pointing: other weights for pointing back": model(pointing="directed"),
+    "pointing: between words, not gaps": model(pointing="biaffine"),
     "pointing: one projection, as printed": model(pointing="dot"),
     "pointing: query and key, as released": model(pointing="query_key"),
     "labels from the pointing word": model(labels_from="word"),
@@ -162,7 +162,7 @@ SEEDS = {
     "no feature dropped as a whole": 3,
     "greedy": 3,
     "greedy on probabilities": 3,
-    "pointing: other weights for pointing back": 3,
+    "pointing: between words, not gaps": 3,
     "pointing: query and key, as released": 3,
     "features mixed by a layer, and a convolution": 3,
     "dropout 0.2": 3,

@@ -33,7 +33,7 @@ def build_pointing_parser(
     upper_encoder: Model[Ragged, Ragged] | None = None,
     width: int = 128,
     tag_head: bool = True,
-    pointing: Literal["biaffine", "directed", "dot", "query_key"] = "biaffine",
+    pointing: Literal["gaps", "biaffine", "dot", "query_key"] = "gaps",
     pointing_width: int = 250,
     singleton_width: int = 64,
     labels_from: Literal["ends", "word"] = "ends",
@@ -58,9 +58,10 @@ def build_pointing_parser(
     width (int): Width to which word vectors are brought before they are encoded.
     tag_head (bool): Predict a part-of-speech tag for each word and feed it to the
         upper encoder.
-    pointing (str): "biaffine"; "directed", which is biaffine with other weights for
-        pointing back; "dot" as in the paper, one projection of both words; or
-        "query_key" as in its authors' code, one for each.
+    pointing (str): "gaps", biaffine between the gaps before and behind a span, as a
+        BiLSTM reads up to them, with other weights for pointing back; "biaffine",
+        between its first and last words; "dot" as in the paper, one projection of both
+        words; or "query_key" as in its authors' code, one for each.
     pointing_width (int): Width of the general pointing head.
     singleton_width (int): Width of the singleton pointing head. Its targets are all on
         the diagonal, so it has less to tell.

@@ -40,7 +40,7 @@ VARIANTS = {
     "self_attention": {"lower_encoder": None, "upper_encoder": ATTENTION},
     "deep_upper_only": {"lower_encoder": None, "upper_encoder": (6, 8, 2)},
     "paper_heads": {"tag_head": False, "labels_from": "word", "pointing": "dot"},
-    "directed": {"pointing": "directed"},
+    "biaffine": {"pointing": "biaffine"},
     "released_heads": {"labels_from": "word", "pointing": "query_key"},
 }
 every_variant = pytest.mark.parametrize("options", VARIANTS.values(), ids=VARIANTS)
@@ -123,8 +123,10 @@ def list_params(model):
 
 
 def mask_padding(scores):
-    """Ones, and zeros where a word would point at padding."""
-    return tuple(None if s is None else (s > -1e6).astype("f") for s in scores)
+    """Ones, and zeros where a word would point at padding, or padding at a word."""
+    masks = [None if s is None else s > -1e6 for s in scores]
+    masks[:2] = [mask & mask.transpose(0, 2, 1) for mask in masks[:2]]
+    return tuple(None if mask is None else mask.astype("f") for mask in masks)
 
 
 def learn(model, batch):

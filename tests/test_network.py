@@ -14,6 +14,7 @@ from spacy_pointparse.network import (
     SelfAttention,
     precision,
 )
+from spacy_pointparse.network.heads import find_gaps
 from spacy_pointparse.network.padding import pad
 from spacy_pointparse.network.precision import has_bfloat16
 
@@ -21,7 +22,7 @@ WIDTH = 6
 LENGTHS = [3, 1, 5]
 # Rows of all words, in the trees (0 (1 2)), 3, and ((4 5) (6 (7 8))).
 TARGETS = torch.tensor([2, 2, 0, 3, 8, 4, 8, 8, 4])
-POINTERS = ["biaffine", "directed", "dot", "query_key"]
+POINTERS = ["gaps", "biaffine", "dot", "query_key"]
 
 
 @pytest.fixture(autouse=True)
@@ -40,8 +41,8 @@ MODULES = {
         partial(SelfAttention, WIDTH, 8, 2, 2, 4, 12, 4),
         torch.tensor(LENGTHS),
     ),
+    "gaps": (partial(Pointer, WIDTH, 4, "gaps"), torch.tensor(LENGTHS)),
     "biaffine": (partial(Pointer, WIDTH, 4, "biaffine"), torch.tensor(LENGTHS)),
-    "directed": (partial(Pointer, WIDTH, 4, "directed"), torch.tensor(LENGTHS)),
     "dot": (partial(Pointer, WIDTH, 4, "dot"), torch.tensor(LENGTHS)),
     "query_key": (partial(Pointer, WIDTH, 4, "query_key"), torch.tensor(LENGTHS)),
     "ends": (partial(LabelFeatures, WIDTH, 4, "ends"), TARGETS),
@@ -182,16 +183,33 @@ def test_biaffine_scores_by_hand():
     assert scores.tolist() == [[[6.0, 16.0], [11.0, 28.0]]]
 
 
-def test_directed_scores_by_hand():
-    pointer = Pointer(1, 1, "directed")
+def test_gaps_by_hand():
+    sentences = torch.tensor(
+        [[[1.0, 10.0], [2.0, 20.0], [3.0, 30.0]], [[4.0, 40.0], [0.0, 0.0], [0.0, 0.0]]]
+    )
+    before, behind = find_gaps(sentences)
+    assert before[0].tolist() == [[0.0, 10.0], [1.0, 20.0], [2.0, 30.0]]
+    assert behind[0].tolist() == [[1.0, 20.0], [2.0, 30.0], [3.0, 0.0]]
+    assert before[1, 0].tolist() == [0.0, 40.0]
+    assert behind[1, 0].tolist() == [4.0, 0.0]
+
+
+def test_gaps_score_by_hand():
+    pointer = Pointer(2, 1, "gaps")
     for projection in (pointer.query[0], pointer.key[0]):
-        projection.weight.data.fill_(1.0)
+        projection.weight.data = torch.tensor([[1.0, 0.1]])
         projection.bias.data.zero_()
-    pointer.weight.data = torch.tensor([[1.0], [2.0]])
-    pointer.back_weight.data = torch.tensor([[10.0], [-3.0]])
-    # Queries 3, 4 and 5, and 7, 17 and 27 for the words before.
-    scores = pointer(torch.tensor([[1.0], [2.0], [3.0]]), torch.tensor([3]))
-    assert scores.tolist() == [[[3.0, 6.0, 9.0], [17.0, 8.0, 12.0], [27.0, 54.0, 15.0]]]
+    pointer.weight.data = torch.tensor([[1.0], [3.0]])
+    pointer.back_weight.data = torch.tensor([[10.0], [-1.0]])
+    pointer.query_weight.data = torch.tensor([[2.0]])
+    words = torch.tensor([[1.0, 10.0], [2.0, 20.0], [3.0, 30.0]])
+    scores = pointer(words, torch.tensor([3]))
+    # Gaps before words 1, 3 and 5, behind them 3, 5 and 3. Where the first word of a
+    # span points at the last, (before + 3) * behind.
+    expected = [[12.0, 20.0, 12.0], [0.0, 30.0, 18.0], [0.0, 0.0, 24.0]]
+    # Where the last points back, (10 * before - 1) * behind + 2 * before.
+    expected[1][0], expected[2][:2] = 47.0, [29.0, 93.0]
+    assert_close(scores, torch.tensor([expected]))
 
 
 def test_query_key_scores_by_hand():
