@@ -58,10 +58,11 @@ def build_pointing_parser(
     width (int): Width to which word vectors are brought before they are encoded.
     tag_head (bool): Predict a part-of-speech tag for each word and feed it to the
         upper encoder.
-    pointing (str): "gaps", biaffine between the gaps before and behind a span, as a
-        BiLSTM reads up to them, with other weights for pointing back; "biaffine",
-        between its first and last words; "dot" as in the paper, one projection of both
-        words; or "query_key" as in its authors' code, one for each.
+    pointing (str): "gaps", biaffine between the gaps before and behind a span, with
+        other weights for pointing back, for encoders whose vectors are half read from
+        the left and half from the right, as those of BiLSTMs; "biaffine", between its
+        first and last words; "dot" as in the paper, one projection of both words; or
+        "query_key" as in its authors' code, one for each.
     pointing_width (int): Width of the general pointing head.
     singleton_width (int): Width of the singleton pointing head. Its targets are all on
         the diagonal, so it has less to tell.

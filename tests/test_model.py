@@ -123,10 +123,8 @@ def list_params(model):
 
 
 def mask_padding(scores):
-    """Ones, and zeros where a word would point at padding, or padding at a word."""
-    masks = [None if s is None else s > -1e6 for s in scores]
-    masks[:2] = [mask & mask.transpose(0, 2, 1) for mask in masks[:2]]
-    return tuple(None if mask is None else mask.astype("f") for mask in masks)
+    """Ones, and zeros where a word would point at padding."""
+    return tuple(None if s is None else (s > -1e6).astype("f") for s in scores)
 
 
 def learn(model, batch):

@@ -56,8 +56,8 @@ class Pointer(MixedPrecision):
         words (Tensor): Shape (words, input_width).
         lengths (Tensor): Words in each sentence. Shape (batch,).
         dropout (float): Rate at which the queries and keys are dropped.
-        RETURNS (Tensor): Unnormalised scores, very low where the second word is
-            padding. Shape (batch, length, length).
+        RETURNS (Tensor): Unnormalised scores, very low where either word is padding.
+            Shape (batch, length, length).
         """
         padded, mask = pad(words, lengths)
         firsts = lasts = padded
@@ -69,7 +69,7 @@ class Pointer(MixedPrecision):
         if self.back_weight is not None:
             back = _weigh(query, self.back_weight) @ keys + query @ self.query_weight
             scores = scores.triu() + back.transpose(1, 2).tril(-1)
-        return scores.masked_fill(~mask[:, None, :], MASKED)
+        return scores.masked_fill(~(mask[:, :, None] & mask[:, None, :]), MASKED)
 
 
 def find_gaps(words: Tensor) -> tuple[Tensor, Tensor]:
