@@ -21,22 +21,25 @@ def compute_loss(ops: Ops, targets: list[Target], scores: tuple) -> tuple[float,
     ops (Ops): Where the scores live.
     targets (List[Target]): What each sentence teaches.
     scores (Tuple): General and singleton pointing, shape (batch, length, length);
-        labels of spans, of single words, and tags (or None), shape (words, labels).
+        labels of spans, of single words, and tags (or None), shape (words, labels);
+        and pointing in the left-factored tree (or None), shape (batch, length, length).
     RETURNS (Tuple[float, Tuple]): The loss, and the gradient of each head's scores.
     """
     length = scores[0].shape[1]
     pointings = numpy.full((len(targets), length), -1)
-    selves = numpy.full((len(targets), length), -1)
+    selves, lefts = pointings.copy(), pointings.copy()
     for i, target in enumerate(targets):
         count = len(target.words)
         pointings[i, :count] = target.pointings
         selves[i, :count] = numpy.arange(count)
+        lefts[i, :count] = target.lefts
     truths = [
         pointings,
         selves,
         numpy.concatenate([target.labels for target in targets]),
         numpy.concatenate([target.unaries for target in targets]),
         numpy.concatenate([target.tags for target in targets]),
+        lefts,
     ]
     partial = any(target.allowed is not None for target in targets)
     weights = _join_weights(targets, length) if partial else [None] * len(truths)
@@ -86,7 +89,7 @@ def _join_weights(targets: list[Target], length: int) -> list[NDArray | None]:
         else:
             pointings[i] = UNSEEN_WEIGHT
             labels.append(target.weights)
-    return [pointings.ravel(), None, *numpy.concatenate(labels, axis=1), None]
+    return [pointings.ravel(), None, *numpy.concatenate(labels, axis=1), None, None]
 
 
 def _cross_entropy(

@@ -22,8 +22,9 @@ from .network import BiLSTM, LabelFeatures, MixedPrecision, Pointer, SelfAttenti
 # The words of each sentence as rows of the concatenated Docs, and the row (counted
 # within all these words) of the word that each word points at.
 Batch = tuple[list[Doc], list[Ints1d], Ints1d]
-# Scores of general pointing, singleton pointing, span labels, unary labels, tags.
-Scores = tuple[Floats3d, Floats3d, Floats2d, Floats2d, Floats2d | None]
+# Scores of general pointing, singleton pointing, span labels, unary labels, tags, and
+# pointing in the left-factored tree.
+Scores = tuple[Floats3d, Floats3d, Floats2d, Floats2d, Floats2d | None, Floats3d | None]
 Sentences = tuple[Floats2d, list[Ints1d]]
 
 
@@ -36,6 +37,7 @@ def build_pointing_parser(
     pointing: Literal["gaps", "biaffine", "dot", "query_key"] = "gaps",
     pointing_width: int = 250,
     singleton_width: int = 64,
+    left_width: int = 0,
     labels_from: Literal["ends", "word"] = "ends",
     label_width: int = 250,
     mixed_precision: bool = False,
@@ -66,6 +68,9 @@ def build_pointing_parser(
     pointing_width (int): Width of the general pointing head.
     singleton_width (int): Width of the singleton pointing head. Its targets are all on
         the diagonal, so it has less to tell.
+    left_width (int): Width of a further pointing head, 0 for none. It learns to point
+        in the left-factored tree, where the others do in the right-factored one, and
+        is used in training alone, for what it teaches the encoder.
     labels_from (str): "ends" to read a label off both ends of its span, or "word" to
         read it off the word that points, as in the paper.
     label_width (int): Width of the label heads.
@@ -78,7 +83,8 @@ def build_pointing_parser(
     encoded_width = encoder.get_dim("nO")
     heads = [
         Pointer(encoded_width, head_width, pointing)
-        for head_width in (pointing_width, singleton_width)
+        for head_width in (pointing_width, singleton_width, left_width)
+        if head_width
     ]
     pointer = Model(
         "pointer", _forward_pointer, layers=[wrap_torch(head) for head in heads]
@@ -285,17 +291,17 @@ def _forward_tag_head(
 
 def _forward_pointer(
     model: Model, words: Ragged, is_train: bool
-) -> tuple[tuple[Floats3d, Floats3d], Callable]:
-    general, singleton = model.layers
+) -> tuple[tuple[Floats3d, ...], Callable]:
+    """Score pointings; those in the left-factored tree in training alone."""
+    heads = model.layers if is_train else model.layers[:2]
     inputs = (words.dataXd, words.lengths)
-    general_scores, backprop_general = general(inputs, is_train=is_train)
-    singleton_scores, backprop_singleton = singleton(inputs, is_train=is_train)
+    scores, backprops = zip(*(head(inputs, is_train=is_train) for head in heads))
 
-    def backprop(d_scores: tuple[Floats3d, Floats3d]) -> Ragged:
-        d_words = backprop_general(d_scores[0]) + backprop_singleton(d_scores[1])
+    def backprop(d_scores: tuple[Floats3d, ...]) -> Ragged:
+        d_words = sum(backprop(d_head) for backprop, d_head in zip(backprops, d_scores))
         return Ragged(d_words, words.lengths)
 
-    return (general_scores, singleton_scores), backprop
+    return scores, backprop
 
 
 def _forward_labeller(
@@ -326,17 +332,17 @@ def _forward(
     lengths = model.ops.asarray1i([len(rows) for rows in vectors])
     words, backprop_gather = gather((flat, sentences), is_train=is_train)
     (encoded, tags), backprop_encoder = encoder(words, is_train=is_train)
-    pointings, backprop_pointer = pointer(encoded, is_train=is_train)
+    (general, singleton, *left), backprop_pointer = pointer(encoded, is_train=is_train)
     labels, backprop_labeller = labeller((encoded, targets), is_train=is_train)
 
     def backprop(d_scores: Scores) -> Any:
         d_encoded = backprop_labeller(d_scores[2:4])
-        d_encoded.data += backprop_pointer(d_scores[:2]).data
+        d_encoded.data += backprop_pointer((*d_scores[:2], d_scores[5])).data
         d_words = backprop_encoder((d_encoded, d_scores[4]))
         d_flat = backprop_gather(d_words)
         return backprop_tok2vec(model.ops.unflatten(d_flat, lengths))
 
-    return (*pointings, *labels, tags), backprop
+    return (general, singleton, *labels, tags, left[0] if left else None), backprop
 
 
 def _init(

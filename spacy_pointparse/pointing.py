@@ -5,7 +5,7 @@ word, as in the paper; constituents are `(start, end, label)` with an open end.
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy
 from numpy.typing import NDArray
@@ -34,7 +34,11 @@ class Pointings(NamedTuple):
     unaries: list[str]
 
 
-def encode(constituents: Sequence[Constituent], length: int) -> Pointings:
+def encode(
+    constituents: Sequence[Constituent],
+    length: int,
+    factored: Literal["right", "left"] = "right",
+) -> Pointings:
     """Turn a constituency tree into pointings: every word points at the other end
     of the largest span of the binary tree that starts or ends at it.
 
@@ -44,6 +48,8 @@ def encode(constituents: Sequence[Constituent], length: int) -> Pointings:
 
     constituents (Sequence[Constituent]): Constituents in pre-order.
     length (int): Number of words in the sentence.
+    factored (str): How nodes of many children are made binary: "right", all but the
+        first go under a new node, and so on, or "left", all but the last.
     RETURNS (Pointings): The targets and labels.
     RAISES (ValueError): If two constituents cross or one leaves the sentence.
     """
@@ -53,7 +59,7 @@ def encode(constituents: Sequence[Constituent], length: int) -> Pointings:
         chains.setdefault((0, length), ROOT)
     targets = numpy.full(length, -1, dtype=numpy.intp)
     labels = [EMPTY] * length
-    for start, end, label in _binarize(chains, length):
+    for start, end, label in _binarize(chains, length, factored):
         for word, other in ((start, end - 1), (end - 1, start)):
             if targets[word] == -1:
                 targets[word] = other
@@ -140,10 +146,9 @@ def _fold_chains(constituents: Sequence[Constituent]) -> dict[tuple[int, int], s
 
 
 def _binarize(
-    chains: dict[tuple[int, int], str], length: int
+    chains: dict[tuple[int, int], str], length: int, factored: str
 ) -> list[tuple[int, int, str]]:
-    """Make the tree binary, right-factored: all children of a node but the first go
-    under a new span with the empty label, and so on.
+    """Make the tree binary by new spans with the empty label.
 
     RETURNS (List[Tuple[int, int, str]]): Spans of two or more words, in pre-order.
     """
@@ -168,6 +173,9 @@ def _binarize(
                 f"crosses another one: constituents of a tree must be nested."
             )
         ends[start] = end
-        spans.extend((child, end, EMPTY) for child in reversed(children[1:-1]))
+        if factored == "right":
+            spans.extend((child, end, EMPTY) for child in reversed(children[1:-1]))
+        else:
+            spans.extend((start, child, EMPTY) for child in children[2:])
         spans.append((start, end, chains[start, end]))
     return spans[::-1]

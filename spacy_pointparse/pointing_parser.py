@@ -33,6 +33,7 @@ tag_head = true
 pointing = "gaps"
 pointing_width = 250
 singleton_width = 64
+left_width = 0
 labels_from = "ends"
 label_width = 250
 mixed_precision = false
@@ -488,7 +489,7 @@ class PointingParser(TrainablePipe):
             raise ValueError(Errors.E923.format(name=self.name))
         counts = [len(names) for names in self.label_data.values()]
         shapes = [self.model.ops.alloc2f(1, count) for count in counts]
-        batch = self._get_batch(sample, [Target(rows, rows, rows, rows, rows)])
+        batch = self._get_batch(sample, [Target(*[rows] * 6)])
         self.model.initialize(X=batch, Y=(None, None, *shapes))
         find_rare(self.model, (example.predicted for example in get_examples()))
 

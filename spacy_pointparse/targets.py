@@ -35,6 +35,8 @@ class Target(NamedTuple):
     labels (Ids): Index of the label of each span, -1 if unknown. Shape (words,).
     unaries (Ids): Index of the label of each word, -1 if unknown. Shape (words,).
     tags (Ids): Index of the tag of each word, -1 if unknown. Shape (words,).
+    lefts (Ids): Word that each word points at in the left-factored tree, -1 in a
+        partial one. Shape (words,).
     allowed (Optional[NDArray]): What each word can point at in a partial tree. Shape
         (words, words).
     weights (Optional[NDArray]): What labels and unaries count for in a partial tree.
@@ -46,6 +48,7 @@ class Target(NamedTuple):
     labels: Ids
     unaries: Ids
     tags: Ids
+    lefts: Ids
     allowed: NDArray[numpy.bool_] | None = None
     weights: NDArray[numpy.floating] | None = None
 
@@ -128,10 +131,12 @@ def _make_target(gold: Gold, first_row: int, ids: dict[str, dict[str, int]]) -> 
     pointings = encode(gold.constituents, length)
     labels = [ids["spans"].get(label, -1) for label in pointings.labels]
     unaries = [ids["unaries"].get(label, -1) for label in pointings.unaries]
+    lefts = encode(gold.constituents, length, "left").targets
     allowed = weights = None
     if gold.partial:
         allowed = find_allowed(gold.constituents, length)
         weights = _weigh(gold, pointings)
+        lefts = numpy.full(length, -1)
     tags = [ids["tags"].get(tag, -1) for tag in gold.tags]
     if length == 1:
         labels = [-1]
@@ -141,6 +146,7 @@ def _make_target(gold: Gold, first_row: int, ids: dict[str, dict[str, int]]) -> 
         numpy.asarray(labels),
         numpy.asarray(unaries),
         numpy.asarray(tags),
+        lefts,
         allowed,
         weights,
     )

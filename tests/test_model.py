@@ -35,6 +35,7 @@ ATTENTION = {
 VARIANTS = {
     "default": {},
     "no_tags": {"tag_head": False},
+    "no_left": {"left_width": 0},
     "no_encoders": {"lower_encoder": None, "upper_encoder": None},
     "no_upper": {"upper_encoder": None},
     "self_attention": {"lower_encoder": None, "upper_encoder": ATTENTION},
@@ -62,7 +63,7 @@ def build_tiny(lower_encoder=(6, 8, 1), upper_encoder=(8, 10, 1), **options):
     config["tok2vec"].update({"width": 8, "attrs": ["NORM"], "rows": [50]})
     config["lower_encoder"] = make_encoder(lower_encoder)
     config["upper_encoder"] = make_encoder(upper_encoder)
-    widths = {"width": 6, "pointing_width": 7, "label_width": 9}
+    widths = {"width": 6, "pointing_width": 7, "left_width": 5, "label_width": 9}
     return build({**config, **widths, **options})
 
 
@@ -93,7 +94,7 @@ def run_steps(model, batch):
     encoded, tags = model.get_ref("encoder").predict(words)
     pointings = model.get_ref("pointer").predict(encoded)
     labels = model.get_ref("labeller").predict((encoded, targets))
-    return (*pointings, *labels, tags)
+    return (*pointings, *labels, tags, None)
 
 
 def assert_same(scores, expected, **tolerance):
@@ -138,16 +139,17 @@ def test_initialize_infers_sizes(options):
     scores = model.predict(make_batch())
     tags = None if options.get("tag_head") is False else (14, 4)
     shapes = [None if array is None else array.shape for array in scores]
-    assert shapes == [(4, 7, 7), (4, 7, 7), (14, 5), (14, 3), tags]
+    assert shapes == [(4, 7, 7), (4, 7, 7), (14, 5), (14, 3), tags, None]
     assert model.get_ref("output_layer").get_dim("nO") == 5
 
 
 def test_default_model():
     model = build(DEFAULT_MODEL)
     assert model.get_ref("output_layer").has_dim("nO") is None
-    scores = initialize(model).predict(make_batch())
+    *scores, left = initialize(model)(make_batch(), is_train=True)[0]
     shapes = [array.shape for array in scores]
     assert shapes == [(4, 7, 7), (4, 7, 7), (14, 5), (14, 3), (14, 4)]
+    assert left is None
     width = DEFAULT_MODEL["upper_encoder"]["width"]
     assert model.get_ref("encoder").get_dim("nO") == width
 
@@ -197,7 +199,8 @@ def test_mixed_precision_reaches_encoders_and_heads():
         vectors = model.ops.flatten(model.get_ref("tok2vec").predict(docs))
         words = model.get_ref("sentences").predict((vectors, sentences))
         encoded, _ = model.get_ref("encoder").predict(words)
-        results.append((encoded.data, *model.predict((docs, sentences, targets))))
+        scores, _ = model((docs, sentences, targets), is_train=True)
+        results.append((encoded.data, *scores))
     for single, mixed in zip(*results):
         assert mixed.dtype == numpy.float32
         assert numpy.array_equal(single, mixed) != has_bfloat16("cpu")
@@ -268,7 +271,7 @@ def test_gradient_is_the_slope_of_the_scores(options, monkeypatch):
     ]
 
     def get_sum():
-        pairs = zip(model.predict(batch), weights)
+        pairs = zip(model(batch, is_train=True)[0], weights)
         return sum((s.astype("d") * w).sum() for s, w in pairs if w is not None)
 
     backprop(weights)
@@ -319,7 +322,7 @@ def test_dropout_reaches_torch(name):
     layer, X = model.get_ref(name), inputs[name]
 
     def list_outputs(is_train):
-        first, second = layer(X, is_train=is_train)[0]
+        first, second, *_ = layer(X, is_train=is_train)[0]
         return [first.dataXd if name == "encoder" else first, second]
 
     plain = list_outputs(False)
@@ -347,7 +350,7 @@ def test_pickled_objects_are_not_loaded(tmp_path, zipped):
     torch.save(evil, file, _use_new_zipfile_serialization=zipped)
     message = srsly.msgpack_loads(make_tiny().to_bytes())
     shims = [i for i, shims in enumerate(message["shims"]) if shims]
-    assert len(shims) == 5
+    assert len(shims) == 6
     for i in shims:
         state = {"config": {}, "state": file.getvalue()}
         message["shims"][i] = [srsly.msgpack_dumps(state)]

@@ -139,6 +139,26 @@ def test_words_point_at_the_other_end_of_their_largest_span(tree):
         assert abs(p - i) == max(widths, default=0)
 
 
+def test_pointing_in_the_left_factored_tree():
+    # Four children, of two words, one, two and one: ((((0 1) 2) (3 4)) 5).
+    constituents = [(0, 6, "S"), (0, 2, "NP"), (3, 5, "VP")]
+    targets, labels, unaries = encode(constituents, 6, "left")
+    assert targets.tolist() == [5, 0, 0, 4, 0, 0]
+    assert labels == ["S", "NP", "", "VP", "", "S"]
+    assert to_constituents(Pointings(targets, labels, unaries)) == constituents
+
+
+@given(draw_constituents())
+def test_left_factored_is_right_factored_in_the_mirror(tree):
+    constituents, length = tree
+    mirrored = [(length - end, length - start, x) for start, end, x in constituents]
+    mirrored.sort(key=lambda bracket: (bracket[0], -bracket[1]))
+    left, right = encode(constituents, length, "left"), encode(mirrored, length)
+    assert_array_equal(left.targets, length - 1 - right.targets[::-1])
+    assert left.labels == right.labels[::-1]
+    assert left.unaries == right.unaries[::-1]
+
+
 @given(draw_constituents(), st.randoms(use_true_random=False))
 def test_what_known_brackets_allow_holds_the_truth(tree, random):
     constituents, length = tree

@@ -60,6 +60,8 @@ def test_targets_by_hand(make):
         "labels": [2, 1, 0, 3, 2],
         "unaries": [0, 0, 0, 1, 0],
         "tags": [1, 3, 5, 2, 0],
+        # Left-factored, S is over an empty span and the full stop.
+        "lefts": [4, 0, 3, 0, 0],
     }
 
 
@@ -71,6 +73,7 @@ def test_targets_of_one_word_have_no_span(make):
         "labels": [-1],
         "unaries": [2],
         "tags": [4],
+        "lefts": [0],
     }
 
 
@@ -91,6 +94,7 @@ def test_targets_of_a_partial_tree_by_hand(make):
         [1, 0, 0, 0, 0],
     ]
     assert target.pointings[1] == 0
+    assert target.lefts.tolist() == [-1] * 5
     assert target.labels[1] == LABELS["spans"].index("NP")
     assert target.unaries.tolist() == [0, 0, 0, 1, 0]
     # Nobody knows what the root is; that other words have nothing over them is likely.
