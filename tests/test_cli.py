@@ -215,6 +215,18 @@ def test_parse_to_json_lines_keeps_the_fields_of_the_input(run, model):
     assert "surrogates" in record["error"]
 
 
+@pytest.mark.parametrize("text", ["null", "5", '["Run"]'])
+def test_parse_keeps_the_fields_of_a_record_without_text(run, model, text):
+    Path("in.jsonl").write_text(f'{{"id": 7, "text": {text}}}\n[8]\n')
+    assert run("parse", model, "in.jsonl", "-o", "out.jsonl").exit_code == 1
+    lines = Path("out.jsonl").read_text(encoding="utf8").splitlines()
+    record, other = map(json.loads, lines)
+    assert "There is no text in a field 'text'" in record.pop("error")
+    fields = {"id": 7, "text": json.loads(text)}
+    assert record == {"source": "in.jsonl:1", **fields}
+    assert other["source"] == "in.jsonl:2"
+
+
 def test_parse_to_columns(run, model, texts):
     assert run("parse", model, texts, "-o", "out.conll").exit_code == 0
     assert Path("out.conll").read_text() == (

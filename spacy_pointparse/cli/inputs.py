@@ -91,9 +91,11 @@ def _read_lines(
 
 def _read_record(place: str, line: str, field: str) -> Item:
     record = json.loads(line)
-    if not isinstance(record, dict) or not isinstance(record.get(field), str):
-        raise ValueError(f"There is no text in a field {field!r} (see --field).")
-    return Item(place, record, record[field])
+    fields = record if isinstance(record, dict) else {}
+    if isinstance(fields.get(field), str):
+        return Item(place, fields, fields[field])
+    error = ValueError(f"There is no text in a field {field!r} (see --field).")
+    return Item(place, {"source": place, **fields}, error=error)
 
 
 def parse_items(
