@@ -292,11 +292,12 @@ class PointingParser(TrainablePipe):
         doc (Doc): The Doc.
         count (int): Number of trees at most; one of a sentence longer than
             `max_length`.
-        RETURNS (List[List[Tuple[float, Tree]]]): Of each sentence its trees, best
-            first, with the log-probability of all pointings and labels of each. What a
-            beam of `beam_size` trees, or of twice as many as asked for, comes upon. The
-            scores are not calibrated. The first is the parse, as a rule: that one is
-            found by its pointings alone, and labelled after.
+        RETURNS (List[List[Tuple[float, Tree]]]): Of each sentence, but those of
+            white space only, its trees, best first, with the log-probability of all
+            pointings and labels of each. What a beam of `beam_size` trees, or of twice
+            as many as asked for, comes upon. The scores are not calibrated. The first
+            is the parse, as a rule: that one is found by its pointings alone, and
+            labelled after.
         RAISES (ValueError): If the component is not trained or count is not positive.
         """
         self._check_trained()

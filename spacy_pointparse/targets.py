@@ -131,12 +131,13 @@ def _make_target(gold: Gold, first_row: int, ids: dict[str, dict[str, int]]) -> 
     pointings = encode(gold.constituents, length)
     labels = [ids["spans"].get(label, -1) for label in pointings.labels]
     unaries = [ids["unaries"].get(label, -1) for label in pointings.unaries]
-    lefts = encode(gold.constituents, length, "left").targets
-    allowed = weights = None
     if gold.partial:
+        lefts = numpy.full(length, -1)
         allowed = find_allowed(gold.constituents, length)
         weights = _weigh(gold, pointings)
-        lefts = numpy.full(length, -1)
+    else:
+        lefts = encode(gold.constituents, length, "left").targets
+        allowed = weights = None
     tags = [ids["tags"].get(tag, -1) for tag in gold.tags]
     if length == 1:
         labels = [-1]
