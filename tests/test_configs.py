@@ -109,12 +109,13 @@ def test_config_of_the_gpu_differs_in_batches_only():
     assert cpu == gpu
 
 
-def test_config_of_vectors_differs_in_its_embeddings_only():
+def test_config_of_vectors_differs_in_its_embeddings_and_learns_two_trees():
     cpu, vectors = (
         read_config(name)["components"]["pointing_parser"]["model"]
         for name in ("cpu", "vectors")
     )
     assert vectors.pop("tok2vec")["*"]["hashed"] == cpu.pop("tok2vec")
+    assert (vectors.pop("left_width"), cpu.pop("left_width")) == (250, 0)
     assert vectors == cpu
 
 

@@ -273,7 +273,7 @@ def test_probability_is_pointing_times_label(known, make_examples):
     rows = numpy.arange(4, dtype="int32")
     # "The otter sleeps .": S over all, NP over the first two.
     targets = numpy.array([3, 0, 3, 0], dtype="int32")
-    general, _, labels, _, _ = model.predict(([doc], [rows], targets))
+    general, _, labels, *_ = model.predict(([doc], [rows], targets))
     pointing, label = softmax(general[0]), softmax(labels)
     by_span = {
         (start, end): probability
