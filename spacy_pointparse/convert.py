@@ -12,7 +12,7 @@ from spacy.util import minibatch
 from spacy.vocab import Vocab
 from tqdm import tqdm
 
-from .corpus import make_doc
+from .corpus import SUFFIX, make_doc
 from .progress import (
     Progress,
     collect_docs,
@@ -62,12 +62,17 @@ def convert_treebank(
     RETURNS (int): The number of sentences.
     RAISES (FileNotFoundError): If a file is missing, one of a split among them.
     RAISES (TreebankError): On a broken tree, with its file and line.
-    RAISES (ValueError): If sentences_per_doc is not positive, or a stopped run has left
-        something that is not to be gone on with, or is of other trees or settings.
+    RAISES (ValueError): If sentences_per_doc is not positive, the output is no .spacy
+        file, there is no tree to write, or a stopped run has left something that is not
+        to be gone on with, or is of other trees or settings.
     """
     if sentences_per_doc < 1:
         raise ValueError(
             f"sentences_per_doc must be 1 or more, but is {sentences_per_doc}."
+        )
+    if output.suffix != SUFFIX:
+        raise ValueError(
+            f"What is written is a {SUFFIX} file: name it so, not {output}."
         )
     settings = {"sentences_per_doc": sentences_per_doc, "partial": partial}
     progress = load_progress(output, settings, resume)
@@ -80,6 +85,8 @@ def convert_treebank(
     batches = minibatch(_make_docs(harmonised, output, progress), BATCH)
     try:
         write_partial(output, map(pack_docs, batches), progress, 1)
+        if not progress.texts:
+            raise ValueError(f"There is no tree to write in {output}.")
         collect_docs(output)
     except Exception as error:
         # A full disk can be made room on, a broken tree is to be corrected first.

@@ -314,7 +314,8 @@ class PointingParser(TrainablePipe):
         words = [doc[i] for i in parse.words]
         own = parse.tags or [""] * len(words)
         tags = [token.tag_ or tag or UNKNOWN_TAG for token, tag in zip(words, own)]
-        return build_tree([token.text for token in words], tags, parse.constituents)
+        tree = build_tree([token.text for token in words], tags, parse.constituents)
+        return tree[0] if len(tree) == 1 else tree
 
     @property
     def _inference(self) -> Inference:

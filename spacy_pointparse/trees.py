@@ -48,6 +48,7 @@ _ESCAPED = str.maketrans({**_BRACKETS, **_SPACES})
 _PLAIN = {code: char for char, code in {**_BRACKETS, **_SPACES}.items()}
 _PLAIN.update({"\\/": "/", "\\*": "*", "\\u005c": "\\", "\\u003d": "="})
 _CODES = re.compile("|".join(re.escape(code) for code in _PLAIN))
+_CODE_LIKE = re.compile(r"\\(?=u[0-9a-f]{4})")  # in a word that is to be escaped
 _QUOTES = {"``": '"', "''": '"', "`": "'"}
 
 _TOKEN = re.compile(r"[()]|[^() \t\r\n\f\v]+")  # a no-break space is part of a word
@@ -368,8 +369,8 @@ def _make_fault(source: str, start: int, line: int, problem: str) -> TreebankErr
     where = "" if line == start else f" (seen at line {line})"
     what = problem if len(problem) <= MAX_MESSAGE else f"{problem[:MAX_MESSAGE]}..."
     return TreebankError(
-        f"{source}, line {start}: {what}{where}. Correct the file, or leave such "
-        'trees out with on_error="skip".'
+        f"{source}, line {start}: {what}{where}. Correct the file. To read, convert "
+        'or train without such trees: on_error="skip".'
     )
 
 
@@ -472,7 +473,7 @@ def escape_word(word: str) -> str:
     word (str): The text of a token.
     RETURNS (str): The leaf.
     """
-    return _escape(word, _ESCAPED)
+    return _escape(_CODE_LIKE.sub(r"\\u005c", word), _ESCAPED)
 
 
 def _escape(text: str, codes: dict[int, str]) -> str:

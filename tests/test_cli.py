@@ -738,6 +738,9 @@ def test_stats_of_what_has_no_trees(run, write, vocab, read_doc):
     docs = [read_doc("(UH Yes)"), Doc(vocab, words=["Yes"])]
     DocBin(docs=docs).to_disk("some.spacy")
     check_error(run("stats", "some.spacy"), "some.spacy:2", "no constituency parse")
+    with pytest.warns(UserWarning, match=r"skipped 1 Doc.*some.spacy:2"):
+        result = run("stats", "some.spacy", "--on-error", "skip")
+    assert ["sentences", "1"] in [line.split() for line in result.stdout.splitlines()]
 
 
 # documentation

@@ -242,6 +242,11 @@ def test_main_evaluate_missing_input(run, write, trained_path, tmp_path, what):
     check_error(result, "gone")
 
 
+def test_main_evaluate_on_no_tree(run, write, trained_path):
+    data = write()
+    check_error(run("evaluate", trained_path, data), f"no tree in {data}")
+
+
 def test_main_evaluate_output_that_cannot_be_written(run, write, trained_path, trees):
     data = write(*trees)
     result = run("evaluate", trained_path, data, "--output", data.parent)

@@ -471,6 +471,8 @@ def test_trees_clean_leaves_its_argument_alone():
         ("and/or", "and/or"),
         ('"', '"'),
         (":\\", ":\\u005c"),
+        ("a\\u0020b", "a\\u005cu0020b"),
+        ("\\u005c", "\\u005cu005c"),
         ("plain", "plain"),
     ],
 )

@@ -47,7 +47,10 @@ def evaluate_cli(
             tags=tags,
         )
         nlp = spacy.load(model)
-        scores = nlp.evaluate(list(corpus(nlp)))
+        examples = list(corpus(nlp))
+        if not examples:
+            raise ValueError(f"There is no tree in {data}.")
+        scores = nlp.evaluate(examples)
     scores["tags_given"] = str(tags) if tags else "gold" if gold_tags else "none"
     for name, value in _list_scores(scores):
         typer.echo(f"{name:<20}{value:>10}")

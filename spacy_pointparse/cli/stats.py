@@ -1,5 +1,6 @@
 """The command `stats`."""
 
+import warnings
 from pathlib import Path
 from statistics import fmean, median
 from typing import Annotated
@@ -34,13 +35,20 @@ def stats_cli(
     tag.
     """
     stats = TreebankStats()
+    skipped: list[str] = []
     with clear_errors():
         for path in data:
             for place, doc in read_treebank(path, on_error.value):
                 try:
                     stats.add(doc)
                 except ValueError as error:
-                    raise ValueError(f"{place}: {error}") from None
+                    skipped.append(f"{place}: {error}")
+                    if on_error is not Broken.skip:
+                        raise ValueError(skipped[0]) from None
+        if skipped:
+            warnings.warn(
+                f"skipped {len(skipped)} Doc(s). The first: {skipped[0]}", stacklevel=1
+            )
         if not stats.lengths:
             raise ValueError("There is not one sentence in it.")
         _print(stats, top)
