@@ -107,6 +107,7 @@ def build_pointing_parser(
             "pointer": pointer,
             "labeller": labeller,
             "output_layer": span_labels,
+            "unary_layer": unary_labels,
         },
     )
     for layer in model.walk():

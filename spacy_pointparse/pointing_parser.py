@@ -455,7 +455,8 @@ class PointingParser(TrainablePipe):
         return docs, sentences, ops.asarray1i(rows)
 
     def _get_loss(self, targets: list[Target], scores: Any) -> tuple[float, Any]:
-        loss, gradients = compute_loss(self.model.ops, targets, scores)
+        members = len(scores[0]) // len(targets)  # of an ensemble
+        loss, gradients = compute_loss(self.model.ops, targets * members, scores)
         if numpy.isnan(loss):
             raise ValueError(Errors.E910.format(name=self.name))
         return loss, gradients
@@ -517,11 +518,11 @@ class PointingParser(TrainablePipe):
     def _check_labels(self) -> None:
         if not self._is_initialized:
             return
-        _, *heads = self.model.get_ref("labeller").layers
-        for kind, head in zip(("spans", "unaries"), heads):
+        for kind, layer in (("spans", "output_layer"), ("unaries", "unary_layer")):
             count = len(self.cfg["labels"][kind])
-            if count != head.get_dim("nO"):
-                raise ValueError(f"{count} {kind} for {head.get_dim('nO')} scores")
+            scores = self.model.get_ref(layer).get_dim("nO")
+            if count != scores:
+                raise ValueError(f"{count} {kind} for {scores} scores")
 
     def _set_labels(self, labels: dict[str, list[str]]) -> None:
         if set(labels) != set(self.cfg["labels"]):

@@ -14,7 +14,7 @@ from spacy_pointparse.pointing_parser import DEFAULT_MODEL
 CONFIGS = Path(__file__).parents[1] / "configs"
 # Configs of a whole training, filled in; "senter" and "resume" build on a trained
 # pipeline, and what needs a transformer is trained in its own tests.
-WHOLE = ["cpu", "gpu", "large", "gold_tags", "vectors"]
+WHOLE = ["cpu", "gpu", "large", "ensemble", "gold_tags", "vectors"]
 PAPER = ["paper", "paper_lstm", "paper_transformer"]
 MODEL = "components.pointing_parser.model"
 ENCODERS = {
