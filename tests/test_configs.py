@@ -90,7 +90,8 @@ def test_config_builds_a_pipeline(name):
     assert nlp.pipe_names == ["sentencizer", "pointing_parser"]
     parser = nlp.get_pipe("pointing_parser")
     encoder = parser.model.get_ref("encoder")
-    assert len(encoder.layers) == (2 if name == "gold_tags" else 3)
+    # Given tags it has no tag head; that of an ensemble is those of its two members.
+    assert len(encoder.layers) == (2 if name in ("gold_tags", "ensemble") else 3)
     assert (parser.max_length, parser.overwrite_tags) == (1000, False)
 
 
@@ -107,6 +108,18 @@ def test_config_of_the_gpu_differs_in_batches_only():
         del config["nlp"]["batch_size"]
         del config["training"]["batcher"]["size"]
     assert cpu == gpu
+
+
+def test_config_of_the_ensemble_is_the_large_one_twice_and_learns_two_trees():
+    ensemble, large = (
+        read_config(name, interpolate=True) for name in ("ensemble", "large")
+    )
+    model = ensemble["components"]["pointing_parser"].pop("model")
+    single = large["components"]["pointing_parser"].pop("model")
+    single["left_width"] = 400
+    assert model.pop("*") == {"first": single, "second": single}
+    assert ensemble.pop("member") == single
+    assert ensemble == large
 
 
 def test_config_of_vectors_differs_in_its_embeddings_and_learns_two_trees():
