@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from functools import reduce
+from math import log
 from typing import Any, NoReturn
 
 from spacy.tokens import Doc
@@ -125,7 +126,7 @@ def _cut(model: Model, words: Ragged) -> list[Ragged]:
 def _average(ops: Ops, scores: Iterable[FloatsXd]) -> FloatsXd:
     """The logarithms of the mean of probabilities, given the scores of each member."""
     logs = [log_softmax(ops, each) for each in scores]
-    return reduce(ops.xp.logaddexp, logs) - ops.xp.log(len(logs))
+    return reduce(ops.xp.logaddexp, logs) - log(len(logs))
 
 
 def _refuse(*_: Any) -> NoReturn:
