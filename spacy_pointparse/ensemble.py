@@ -13,6 +13,10 @@ from .loss import log_softmax
 from .model import Batch, Scores
 
 Parser = Model[Batch, Scores]
+_MANY_SHAPES = (
+    "The members of an ensemble must be one or more, and of one shape: give all the "
+    "same widths and either all or none a tag head."
+)
 
 
 def build_ensemble(*members: Parser) -> Parser:
@@ -25,15 +29,12 @@ def build_ensemble(*members: Parser) -> Parser:
         "spacy-pointparse.PointingParser.v1", all of one shape.
     RETURNS (Model[Batch, Scores]): The model, with the same references.
     RAISES (ValueError): If there is no member, or some have tag heads or widths that
-        others have not.
+        others have not; of word vectors when they are used first.
     """
     encoders = [member.get_ref("encoder") for member in members]
     shapes = {(len(encoder.layers), encoder.get_dim("nO")) for encoder in encoders}
     if len(shapes) != 1:
-        raise ValueError(
-            "The members of an ensemble must be one or more, and of one shape: give "
-            "all the same widths and either all or none a tag head."
-        )
+        raise ValueError(_MANY_SHAPES)
     first = members[0]
     kept = ("sentences", "output_layer", "unary_layer")
     refs = {name: first.get_ref(name) for name in kept}
@@ -87,6 +88,8 @@ def _forward_tok2vec(
     model: Model, docs: list[Doc], is_train: bool
 ) -> tuple[list[Floats2d], Callable]:
     vectors = [layer.predict(docs) for layer in model.layers]
+    if len({part.shape[1] for parts in vectors for part in parts}) > 1:
+        raise ValueError(_MANY_SHAPES)
     return [model.ops.xp.hstack(parts) for parts in zip(*vectors)], _refuse
 
 

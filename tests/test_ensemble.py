@@ -20,6 +20,7 @@ from thinc.api import fix_random_seed
 
 from spacy_pointparse.ensemble import build_ensemble
 from spacy_pointparse.loss import log_softmax
+from spacy_pointparse.pointing_parser import DEFAULT_MODEL
 
 WITH_AND_WITHOUT_TAGS = pytest.mark.parametrize("tag_head", [True, False])
 
@@ -83,6 +84,14 @@ def test_members_of_more_shapes_than_one(others):
     members = [] if others is None else [build_tiny(), build_tiny(**others)]
     with pytest.raises(ValueError, match="one or more, and of one shape"):
         build_ensemble(*members)
+
+
+def test_members_of_word_vectors_of_two_widths():
+    other = copy.deepcopy(DEFAULT_MODEL["tok2vec"])
+    other.update({"width": 9, "attrs": ["NORM"], "rows": [50]})
+    model = initialize(build_ensemble(build_tiny(), build_tiny(tok2vec=other)))
+    with pytest.raises(ValueError, match="of one shape"):
+        run_steps(model, make_batch())
 
 
 def test_parts_do_not_learn():
