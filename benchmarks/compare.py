@@ -59,7 +59,19 @@ class Row:
 WSJ = "en_wsj_nltk_sample"
 TAGS, NOTHING, TRANSFORMER = "gold tags", "nothing", "MiniLM"
 MANY_EPOCHS = ("--patience", "10")
-# An ensemble that reads tags in place of affixes, as gold_tags.cfg does.
+MODEL = "--components.pointing_parser.model"
+WIDE = (
+    *(f"{MODEL}.lower_encoder.width", "600"),
+    *(f"{MODEL}.upper_encoder.input_width", "600"),
+    *(f"{MODEL}.upper_encoder.width", "600"),
+    *(f"{MODEL}.upper_encoder.depth", "2"),
+    *(f"{MODEL}.pointing_width", "400"),
+    *(f"{MODEL}.tok2vec.*.words.min_count", "2"),
+    *("--training.dropout", "0.4", "--training.eval_frequency", "400"),
+    *("--training.optimizer.use_averages", "true"),
+    *("--training.optimizer.learn_rate.initial_rate", "0.002"),
+)
+# An ensemble of as wide parsers, given tags in place of affixes.
 TAGGED = (
     *("--corpora.train.gold_tags", "true", "--corpora.dev.gold_tags", "true"),
     *("--member.tag_head", "false"),
@@ -69,11 +81,15 @@ TAGGED = (
 )
 ROWS = {
     "tags": Row(WSJ, "gold_tags", TAGS, 1300),
-    "tags-plateau": Row(WSJ, "ensemble", TAGS, 5000, TAGGED),
+    "tags-plateau": Row(WSJ, "gold_tags", TAGS, 8000, WIDE),
+    "tags-ensemble": Row(WSJ, "ensemble", TAGS, 5000, TAGGED),
     "tags-supar": Row(WSJ, "supar", TAGS, 594, ("--tags",)),
     "tags-supar-plateau": Row(WSJ, "supar", TAGS, 2 * HOUR, ("--tags", *MANY_EPOCHS)),
     # Once more from other first weights, since so little parts the two.
-    "tags-plateau-1": Row(WSJ, "ensemble", TAGS, 5000, (*TAGGED, "--system.seed", "1")),
+    "tags-plateau-1": Row(WSJ, "gold_tags", TAGS, 8000, (*WIDE, "--system.seed", "1")),
+    "tags-ensemble-1": Row(
+        WSJ, "ensemble", TAGS, 5000, (*TAGGED, "--system.seed", "1")
+    ),
     "tags-supar-plateau-1": Row(
         WSJ, "supar", TAGS, 2 * HOUR, ("--tags", *MANY_EPOCHS, "--seed", "1")
     ),
