@@ -63,8 +63,8 @@ def convert_treebank(
     RAISES (FileNotFoundError): If a file is missing, one of a split among them.
     RAISES (TreebankError): On a broken tree, with its file and line.
     RAISES (ValueError): If sentences_per_doc is not positive, the output is no .spacy
-        file, there is no tree to write, or a stopped run has left something that is not
-        to be gone on with, or is of other trees or settings.
+        file, or a stopped run has left something that is not to be gone on with, or is
+        of other trees or settings.
     """
     if sentences_per_doc < 1:
         raise ValueError(
@@ -85,8 +85,6 @@ def convert_treebank(
     batches = minibatch(_make_docs(harmonised, output, progress), BATCH)
     try:
         write_partial(output, map(pack_docs, batches), progress, 1)
-        if not progress.texts:
-            raise ValueError(f"There is no tree to write in {output}.")
         collect_docs(output)
     except Exception as error:
         # A full disk can be made room on, a broken tree is to be corrected first.

@@ -84,6 +84,12 @@ def test_main_convert_skips_broken_trees_where_asked(run, write, tmp_path):
     assert "2 sentences in" in result.stdout
 
 
+def test_main_convert_warns_of_no_tree(run, write, tmp_path):
+    with pytest.warns(UserWarning, match="no tree"):
+        result = run("convert", write(), "-o", tmp_path / "o.spacy")
+    assert result.stdout == f"0 sentences in {tmp_path / 'o.spacy'}\n"
+
+
 @pytest.mark.parametrize(
     "rename", ["NML", "A=B=C", "NML=", "=NP", "", "NML=N P", "NML=(NP"]
 )

@@ -1,6 +1,7 @@
 """The command `convert`."""
 
 import re
+import warnings
 from pathlib import Path
 from typing import Annotated
 
@@ -63,6 +64,8 @@ def convert_cli(
             bare_empties=bare_empties,
             on_error=on_error.value,
         )
+    if not count:
+        warnings.warn("there was no tree in what was read", stacklevel=1)
     typer.echo(f"{count} sentences in {output}")
 
 
