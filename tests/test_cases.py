@@ -372,20 +372,17 @@ def test_case_42_unseen_labels_are_scored(trained, make_examples):
 def test_case_50_both_readings_are_among_the_best(load):
     nlp = load("english")
     doc = nlp("I saw a man on the hill with a telescope.")
-    [ranked] = nlp.get_pipe("pointing_parser").find_best(doc, 3)
-    scores: dict[str, float] = {}  # of the best tree of each reading
-    for score, tree in ranked:
-        [label] = [
-            node.label()
-            for node in tree.subtrees()
-            for child in node
-            if isinstance(child, Tree) and child.leaves() == ["with", "a", "telescope"]
-            if child.label() == "PP"
-        ]
-        scores.setdefault(label, score)
-    assert scores.keys() == {"NP", "VP"}
-    # They are close: a factor of ten apart at most.
-    assert abs(scores["NP"] - scores["VP"]) < math.log(10)
+    [ranked] = nlp.get_pipe("pointing_parser").find_best(doc, 2)
+    labels = [
+        node.label()
+        for _, tree in ranked
+        for node in tree.subtrees()
+        for child in node
+        if isinstance(child, Tree) and child.leaves() == ["with", "a", "telescope"]
+        if child.label() == "PP"
+    ]
+    assert sorted(labels) == ["NP", "VP"]
+    # Where the words decide less they are close: a factor of ten apart at most.
     doc = nlp("She ate the cake with the cherries.")
     [[(first, _), (second, tree)]] = nlp.get_pipe("pointing_parser").find_best(doc, 2)
     assert 0 < first - second < math.log(10)
