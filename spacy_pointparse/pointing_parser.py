@@ -63,6 +63,10 @@ _NOT_TRAINED = (
     "The component {name!r} is not trained: load a trained pipeline, as with "
     'spacy.load("en_pointparse_sm"), or train this one with "spacy train".'
 )
+_NOTHING_TAUGHT = (
+    "No sentence of these examples teaches: each lacks a tree that fits its predicted "
+    "tokens, or is longer than max_length. Leave such examples out, as update does."
+)
 _DAMAGED = (
     "The component in {} is damaged, or was saved by a version that this one cannot "
     "read ({}). Copy, install or train the pipeline again."
@@ -444,9 +448,12 @@ class PointingParser(TrainablePipe):
         examples (Iterable[Example]): The batch.
         scores (Scores): The scores of the model for the sentences that teach.
         RETURNS (Tuple[float, Scores]): The loss and the gradient.
-        RAISES (ValueError): If the loss is not a number.
+        RAISES (ValueError): If no sentence teaches, or the loss is not a number.
         """
-        return self._get_loss(self._get_targets(examples), scores)
+        targets = self._get_targets(examples)
+        if not targets:
+            raise ValueError(_NOTHING_TAUGHT)
+        return self._get_loss(targets, scores)
 
     def _get_batch(self, docs: list[Doc], targets: list[Target]) -> tuple:
         ops = self.model.ops

@@ -451,6 +451,8 @@ def test_pointing_parser_unannotated_doc_teaches_nothing(known, vocab):
     empty = Doc(vocab)
     assert parser.update([Example(empty, empty)]) == {"pointing_parser": 0.0}
     assert parser.update([]) == {"pointing_parser": 0.0}
+    with pytest.raises(ValueError, match="No sentence of these examples teaches"):
+        parser.get_loss([Example(doc, doc)], zero_scores(parser, 2))
 
 
 def test_pointing_parser_losses_add_up(trained, make_examples):
