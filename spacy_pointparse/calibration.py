@@ -26,14 +26,18 @@ class Calibration(NamedTuple):
 
 
 def fit(probabilities: NDArray, right: NDArray) -> Calibration:
-    """Find the line under which the outcomes are most likely, by Newton's method.
+    """Find the line under which the outcomes are most likely, by Newton's method. Each
+    outcome counts as a little less than certain (Platt, 1999), so that few of them do
+    not make probabilities of 0 or 1.
 
     probabilities (NDArray): What the model said. Shape (n,).
     right (NDArray): What was true, 0 or 1. Shape (n,).
     RETURNS (Calibration): The line.
     RAISES (ValueError): If all outcomes are the same: there is nothing to fit.
     """
-    if len(set(numpy.asarray(right).tolist())) < 2:
+    right = numpy.asarray(right, dtype=bool)
+    rights, wrongs = right.sum(), (~right).sum()
+    if not rights or not wrongs:
         raise ValueError(
             "Calibration needs predictions, some right and some wrong: "
             "take more data, which the parser was not trained on."
@@ -41,11 +45,12 @@ def fit(probabilities: NDArray, right: NDArray) -> Calibration:
     inputs = numpy.stack(
         [_log_odds(probabilities), numpy.ones(len(probabilities))], axis=1
     )
+    truths = numpy.where(right, (rights + 1) / (rights + 2), 1 / (wrongs + 2))
     weights = numpy.array(Calibration())
     for _ in range(STEPS):
         expected = _sigmoid(inputs @ weights)
-        # A trace of a prior, so that data parted cleanly still have a best line.
-        gradient = inputs.T @ (expected - right) + SMALLEST * weights
+        gradient = inputs.T @ (expected - truths)
+        # Singular where all probabilities are alike.
         curvature = (inputs.T * (expected * (1 - expected))) @ inputs
         step = numpy.linalg.solve(curvature + SMALLEST * numpy.eye(2), gradient)
         weights -= step / max(1.0, float(numpy.abs(step).max()))

@@ -36,6 +36,17 @@ def test_certain_predictions_stay_finite():
     assert numpy.isfinite(found.apply(numpy.array([0.0, 1.0]))).all()
 
 
+def test_few_outcomes_do_not_make_certain():
+    """One of each: two thirds and one third, as (1 + 1) / (1 + 2) is."""
+    found = fit(numpy.array([0.6, 0.9]), numpy.array([0, 1]))
+    assert_allclose(found.apply(numpy.array([0.6, 0.9])), [1 / 3, 2 / 3], rtol=1e-6)
+
+
+def test_one_probability_for_all_becomes_the_share_of_right_ones():
+    found = fit(numpy.full(4000, 0.9), numpy.arange(4000) % 4 == 0)
+    assert_allclose(found.apply(numpy.array([0.9])), [0.25], atol=1e-3)
+
+
 @pytest.mark.parametrize("outcome", [0, 1])
 def test_nothing_to_fit_is_a_clear_error(outcome):
     with pytest.raises(ValueError, match="some right and some wrong"):
