@@ -27,18 +27,33 @@ def parse_texts(
     YIELDS (Union[Doc, Exception]): For each text, in order, its Doc, or what made a
         component fail on it.
     RAISES (ChildProcessError): If a process dies.
+    RAISES (Exception): What comes of reading the texts.
     """
+    failures: list[Exception] = []
+    readable = _read_until_failure(texts, failures)
     if n_process == 1:
-        for batch in minibatch(texts, nlp.batch_size):
+        for batch in minibatch(readable, nlp.batch_size):
             yield from _parse_batch(nlp, batch)
-        return
+    else:
+        try:
+            yield from _parse_in_processes(nlp, readable, n_process)
+        except EOFError:
+            raise ChildProcessError(
+                "A process that parsed died, as when memory is short: take fewer "
+                "processes or smaller batches."
+            ) from None
+    if failures:
+        raise failures[0]
+
+
+def _read_until_failure(
+    texts: Iterable[str | Doc], failures: list[Exception]
+) -> Iterator[str | Doc]:
+    """End where reading fails, so that what was read before is parsed first."""
     try:
-        yield from _parse_in_processes(nlp, texts, n_process)
-    except EOFError:
-        raise ChildProcessError(
-            "A process that parsed died, as when memory is short: take fewer processes "
-            "or smaller batches."
-        ) from None
+        yield from texts
+    except Exception as error:
+        failures.append(error)
 
 
 def _parse_batch(nlp: Language, texts: list[str | Doc]) -> list[Doc | Exception]:
@@ -67,21 +82,29 @@ def _parse_in_processes(
         for i, text in enumerate(texts):
             waiting.append(text)
             try:
-                doc = text if isinstance(text, Doc) else nlp.make_doc(text)
+                yield _make_sendable(nlp, text), i
             except Exception:
                 continue
-            yield doc, i
 
     done = 0
+    docs = nlp.pipe(make_docs(), as_tuples=True, n_process=n_process)
     # Of a batch that fails in a worker spaCy keeps nothing, its error least of all.
     with _handle_errors(nlp, _ignore), _end_together():
-        for doc, i in nlp.pipe(make_docs(), as_tuples=True, n_process=n_process):
+        for doc, i in docs:
             missing = [waiting.popleft() for _ in range(i - done)]
             yield from _parse_batch(nlp, missing) if missing else ()
             waiting.popleft()
             done = i + 1
             yield doc
     yield from _parse_batch(nlp, list(waiting)) if waiting else ()
+
+
+def _make_sendable(nlp: Language, text: str | Doc) -> Doc:
+    """Make a Doc of a text; fail on one that another process cannot be sent."""
+    if not isinstance(text, Doc):
+        return nlp.make_doc(text)
+    text.to_bytes()
+    return text
 
 
 @contextmanager
@@ -97,24 +120,30 @@ def _handle_errors(nlp: Language, handler: Callable[..., None]) -> Iterator[None
 
 @contextmanager
 def _end_together() -> Iterator[None]:
-    """End all processes that are started meanwhile as soon as one of them has died.
-    Those that are forked hold the pipes of each other open, so that spaCy would wait
-    for the dead one for ever."""
+    """End all processes that are started meanwhile as soon as one of them has died, or
+    nobody wants the rest. Those that are forked hold the pipes of each other open, so
+    that spaCy would wait for them for ever."""
     others = set(multiprocessing.active_children())
     done = Event()
+
+    def end() -> None:
+        for worker in set(multiprocessing.active_children()) - others:
+            worker.terminate()
 
     def watch() -> None:
         workers: set[multiprocessing.process.BaseProcess] = set()
         while not done.wait(0.1):
             workers |= set(multiprocessing.active_children()) - others
             if any(worker.exitcode for worker in workers):
-                for worker in workers:
-                    worker.terminate()
+                end()
 
     watcher = Thread(target=watch, daemon=True)
     watcher.start()
     try:
         yield
+    except BaseException:
+        end()
+        raise
     finally:
         done.set()
         watcher.join()

@@ -2,7 +2,8 @@
 
 import os
 import time
-from multiprocessing import parent_process
+from multiprocessing import active_children, parent_process
+from threading import Thread
 
 import pytest
 import spacy
@@ -45,6 +46,40 @@ def test_texts_are_parsed_as_they_come(trained, n_process):
     next(parsed)
     parsed.close()
     assert len(taken) < (6 if n_process == 1 else 20)
+
+
+def test_stream_of_processes_is_left_early(trained):
+    """Each batch is more than a pipe holds, so that workers wait to send theirs."""
+    trained.batch_size = 50
+    parsed = parse_texts(trained, ["Yes " * 100] * 500, n_process=2)
+    next(parsed)
+    others = set(active_children())
+    leaving = Thread(target=parsed.close, daemon=True)
+    with pytest.warns(match="W127"):
+        leaving.start()
+        leaving.join(timeout=60)
+    assert not leaving.is_alive()
+    assert not set(active_children()) & others
+
+
+@pytest.mark.parametrize("n_process", [1, 2])
+def test_what_was_read_before_reading_failed_is_parsed(trained, n_process):
+    def read():
+        yield from ["Yes"] * 5
+        raise EOFError("cut off")
+
+    parsed = parse_texts(trained, read(), n_process)
+    assert [next(parsed)._.parse_string for _ in range(5)] == ["(UH Yes)"] * 5
+    with pytest.raises(EOFError, match="cut off"):
+        next(parsed)
+
+
+@pytest.mark.parametrize("n_process", [1, 2])
+def test_docs_that_cannot_be_sent_are_parsed(trained, n_process):
+    docs = [Doc(trained.vocab, words=["Yes"]) for _ in range(4)]
+    docs[2].user_data["own"] = object()
+    found = [show(parsed) for parsed in parse_texts(trained, docs, n_process)]
+    assert found == ["(UH Yes)"] * 4
 
 
 def test_error_handler_of_the_pipeline_is_back_afterwards(trained):
