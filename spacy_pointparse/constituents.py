@@ -148,12 +148,21 @@ def _find_brackets(span: Span) -> tuple[Span, list[Span]]:
     high = bisect_left(group, (span.end, -len(span.doc)), lo=low, key=_bracket_order)
     brackets = [group[i] for i in range(low, high)]
     found = brackets and _bracket_order(brackets[0]) == _bracket_order(span)
-    if len(span) > 1 and not found:
+    if (
+        len(span) > 1
+        and not found
+        and not (group.attrs.get(PARTIAL) and _is_sentence(span))
+    ):
         raise NonConstituentException(
             f"Span is not a constituent: {span.text!r} (tokens {span.start} to "
             f"{span.end}). The constituents are listed by sent._.constituents."
         )
     return span, brackets
+
+
+def _is_sentence(span: Span) -> bool:
+    ranges = (_bracket_order(_trim(sent)) for sent in get_sentences(span.doc))
+    return _bracket_order(span) in ranges
 
 
 def _chain(span: Span, brackets: list[Span]) -> list[Span]:

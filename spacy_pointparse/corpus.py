@@ -1,7 +1,8 @@
 """Trees as Docs, and the corpus reader for training and evaluation."""
 
+import warnings
 from collections.abc import Callable, Iterable, Iterator
-from itertools import islice
+from itertools import groupby, islice
 from pathlib import Path
 from typing import Literal
 
@@ -13,7 +14,15 @@ from spacy.training import Example
 from spacy.vocab import Vocab
 
 from .constituents import KEY, PARTIAL, set_constituents
-from .trees import ROOT, find_files, flatten_tree, read_trees, unescape_word
+from .sentences import get_sentences
+from .trees import (
+    ROOT,
+    SUFFIXES,
+    find_files,
+    flatten_tree,
+    read_trees,
+    unescape_word,
+)
 
 SUFFIX = ".spacy"
 
@@ -43,10 +52,11 @@ def create_corpus(
     limit (int): Number of Docs to read at most, 0 for all.
     on_error (str): "raise" on a broken tree, or "skip" it and warn how many there were.
     RETURNS (Callable[[Language], Iterator[Example]]): The reader.
-    RAISES (ValueError): If tags are asked for without gold tokens, or from a file while
-        broken trees are skipped; when read, if the file of tags does not fit the trees,
-        with its line.
+    RAISES (ValueError): If sentences_per_doc is not positive or limit is negative, if
+        tags are asked for without gold tokens, or from a file while broken trees are
+        skipped; when read, if the file of tags does not fit the trees, with its line.
     """
+    check_counts(sentences_per_doc, limit)
     if (gold_tags or tags) and not gold_tokens:
         raise ValueError("Tags need gold_tokens: they belong to them.")
     if tags and on_error == "skip":
@@ -72,15 +82,39 @@ def create_corpus(
     return read_examples
 
 
+def check_counts(sentences_per_doc: int, limit: int) -> None:
+    """Check how much is to be read.
+
+    sentences_per_doc (int): Trees of each Doc.
+    limit (int): Number to read at most, 0 for all.
+    RAISES (ValueError): If they are too small.
+    """
+    for name, value, least in (
+        ("sentences_per_doc", sentences_per_doc, 1),
+        ("limit", limit, 0),
+    ):
+        if value < least:
+            raise ValueError(f"{name} must be {least} or more, but is {value}.")
+
+
 def list_files(path: str | Path) -> list[Path]:
     """List the .spacy files at a path or, where there are none, those of trees.
 
     path (Union[str, Path]): A file, a folder, or a glob of bracketed trees.
-    RETURNS (List[Path]): The files.
+    RETURNS (List[Path]): The files. A warning says if others are passed over.
     RAISES (FileNotFoundError): If there are none.
     """
-    place = Path(path)
-    return sorted(place.glob(f"*{SUFFIX}")) or find_files(place)
+    docs = [file for file in Path(path).rglob(f"*{SUFFIX}") if file.name[0] != "."]
+    if not docs:
+        return find_files(path)
+    trees = [f for f in find_files(path) if SUFFIXES.intersection(f.suffixes)]
+    if trees:
+        warnings.warn(
+            f"{path} has {SUFFIX} files and others: those are read, and "
+            f"{len(trees)} of trees are not, {trees[0]} among them.",
+            stacklevel=2,
+        )
+    return sorted(docs)
 
 
 def read_docs(
@@ -108,9 +142,10 @@ def read_docs(
             yield make_doc(batch, vocab)
         return
     for file in files:
-        docs = unpack_docs(file, vocab)
-        while joined := list(islice(docs, sentences_per_doc)):
-            yield joined[0] if len(joined) == 1 else _join(joined)
+        # Joined, those without a parse would seem to have an empty one.
+        for _, docs in groupby(unpack_docs(file, vocab), lambda doc: KEY in doc.spans):
+            while joined := list(islice(docs, sentences_per_doc)):
+                yield joined[0] if len(joined) == 1 else _join(joined)
 
 
 def unpack_docs(path: Path, vocab: Vocab, **options: bool) -> Iterator[Doc]:
@@ -212,7 +247,7 @@ def _read_tags(path: str | Path) -> Iterator[tuple[str, list[str]]]:
 def _set_tags(
     predicted: Doc, reference: Doc, lines: Iterator[tuple[str, list[str]]]
 ) -> None:
-    for sentence in reference.sents:
+    for sentence in get_sentences(reference):
         place, tags = next(lines, ("the end of the file of tags", []))
         if len(tags) != len(sentence):
             raise ValueError(

@@ -15,12 +15,14 @@ from pathlib import Path
 
 from spacy.scorer import PRFScore
 
-from .trees import EMPTY_TAG, Constituent, flatten_tree, parse_trees
+from .trees import EMPTY_TAG, Constituent, flatten_tree, parse_trees, read_lines
 
 Parse = tuple[Sequence[str], Sequence[str], Sequence[Constituent]]  # words, tags, ...
 Brackets = Counter[Constituent]
 
 VALID, ERROR, SKIPPED = range(3)
+# A line for a sentence that a parser has failed on: a tree without words.
+_FAILED = re.compile(r"^\s*\(\s*(\(\s*\))?\s*\)\s*$")
 RULE = "=" * 76
 HEADER = f"""\
   Sent.                        Matched  Bracket   Cross        Correct Tag
@@ -339,7 +341,8 @@ def evaluate_files(
 ) -> Report:
     """Compare two files of bracketed trees. They are taken as EVALB takes them: empties
     are left out, words compared as they are written, and functions cut off the labels
-    (NP-SBJ, NP=2), except off one that begins with a separator (-LRB-).
+    (NP-SBJ, NP=2), except off one that begins with a separator (-LRB-). A line with
+    nothing but empty brackets is a parse that failed.
 
     gold (str | Path): The file of gold trees.
     pred (str | Path): The file of predicted trees of the same sentences.
@@ -360,13 +363,13 @@ def evaluate_files(
 
 def _read_parses(path: str | Path, setting: Setting) -> list[Parse]:
     parses: list[Parse] = []
-    with open(path, encoding="utf-8", errors="surrogateescape") as file:
-        for tree in parse_trees(file, str(path)):
-            words, tags, brackets = flatten_tree(tree)
-            if setting.cut_tags:
-                tags = [_cut(tag, setting.separators) for tag in tags]
-            cut = [(i, j, _cut(label, setting.separators)) for i, j, label in brackets]
-            parses.append((words, tags, cut))
+    lines = (_FAILED.sub(f"({EMPTY_TAG} *)", line) for line in read_lines(path))
+    for tree in parse_trees(lines, str(path)):
+        words, tags, brackets = flatten_tree(tree)
+        if setting.cut_tags:
+            tags = [_cut(tag, setting.separators) for tag in tags]
+        cut = [(i, j, _cut(label, setting.separators)) for i, j, label in brackets]
+        parses.append((words, tags, cut))
     return parses
 
 

@@ -47,8 +47,11 @@ def to_json(doc: Doc) -> dict[str, Any]:
         for each of `data["spans"]["constituents"]`, None where it is unknown, and
         "partial" whether there may be constituents that are not shown.
     """
-    attrs = get_constituents(doc).attrs
+    group = get_constituents(doc)
+    attrs = group.attrs
     scores = numpy.asarray(attrs.get(SCORES, ())).tolist()
+    if len(scores) != len(group):  # spans were added to it, or taken from it
+        scores = []
     return {
         **doc.to_json(),
         "probabilities": [None if isnan(score) else score for score in scores],

@@ -10,11 +10,17 @@ UNFINISHED = ".unfinished"
 
 @contextmanager
 def write_whole(path: Path) -> Iterator[Path]:
-    """Write a file under another name first: a stopped run leaves no half file.
+    """Write a file under another name first: a stopped run leaves no half file. What is
+    no file, as /dev/stdout, is written at once.
 
     path (Path): The file. Its folder is made if it is not there.
     YIELDS (Path): Where to write it.
     """
+    if path.exists() and not path.is_file():
+        yield path
+        return
+    if path.is_symlink():
+        path = path.resolve()
     path.parent.mkdir(parents=True, exist_ok=True)
     unfinished = path.with_name(path.name + UNFINISHED)
     try:

@@ -22,6 +22,10 @@ from spacy.util import minibatch
 from .files import name_file, write_whole
 
 
+class OtherRunError(ValueError):
+    """Raised when another run is found to write the same output."""
+
+
 @dataclass
 class Progress:
     """How far a run has come.
@@ -64,8 +68,10 @@ def load_progress(output: Path, settings: dict[str, Any], resume: bool) -> Progr
     resume (bool): Whether to go on with what a stopped run has left, if it has.
     RETURNS (Progress): How far that run had come, or that nothing is done.
     RAISES (ValueError): If it left something, and that is not to be gone on with, or
-        cannot be.
+        cannot be; or if the output is a folder or a device.
     """
+    if output.exists() and not output.is_file():
+        raise ValueError(f"{output} is no regular file, and cannot be replaced by one.")
     partial, state = get_partial(output), _get_state(output)
     if not (partial.exists() and state.exists()):
         state.unlink(missing_ok=True)
@@ -82,11 +88,13 @@ def load_progress(output: Path, settings: dict[str, Any], resume: bool) -> Progr
             f"A stopped run has left {progress.texts} texts in {partial}: go on with "
             "--resume, or delete that file."
         )
-    if progress.settings != settings or partial.stat().st_size < progress.size:
+    if progress.settings != settings:
         raise ValueError(
             f"{partial} is from a run with other settings, {progress.settings}: delete "
             "that file to begin anew."
         )
+    if partial.stat().st_size < progress.size:
+        raise ValueError(f"{partial} is cut off: delete that file to begin anew.")
     return progress
 
 
@@ -115,7 +123,7 @@ def write_partial(
         `progress` as it is made.
     progress (Progress): How far the run has come.
     batch_size (int): After how many pieces to make sure of them.
-    RAISES (ValueError): If another run is found to write there, too.
+    RAISES (OtherRunError): If another run is found to write there, too.
     """
     batches = minibatch(pieces, batch_size)
     first = next(batches, [])  # what fails at once leaves nothing, not even a folder
@@ -136,7 +144,7 @@ def write_partial(
 
 def _check_alone(partial: Path, progress: Progress) -> None:
     if partial.stat().st_size != progress.size:
-        raise ValueError(
+        raise OtherRunError(
             f"Another run writes to {partial}, too. Wait for it, delete that file and "
             "begin anew."
         )

@@ -38,7 +38,7 @@ def parse(frame: DataFrame, pipeline: str, *, column: str = "text") -> DataFrame
         trees of a text, one a line; "constituents", one struct a bracket, in pre-order,
         with character offsets; "error", what went wrong, or null.
     RAISES (ValueError): If there is no such column of strings, or a column has the name
-        of one that is added.
+        of one that is added, in whatever case: Spark takes both for one.
     """
     types = {field.name: field.dataType for field in frame.schema.fields}
     if not isinstance(types.get(column), StringType):
@@ -46,7 +46,7 @@ def parse(frame: DataFrame, pipeline: str, *, column: str = "text") -> DataFrame
             f"The frame has no column of strings named {column!r}. Its columns are "
             f"{frame.dtypes}. Name the one that holds the texts: column=..."
         )
-    taken = sorted(types.keys() & _TYPES.keys())
+    taken = sorted(name for name in types if name.lower() in _TYPES)
     if taken:
         raise ValueError(f"The frame has columns of these names already: {taken}.")
     added = from_arrow_schema(pyarrow.schema(_TYPES.items())).fields
@@ -61,7 +61,8 @@ def _parse_batches(
     for batch in batches:
         texts = batch.column(column).to_pylist()
         parsed = parse_texts(nlp, (text for text in texts if text is not None))
-        rows = [({} if text is None else describe(next(parsed))) for text in texts]
+        with nlp.memory_zone():  # else the vocabulary grows with every new word
+            rows = [({} if text is None else describe(next(parsed))) for text in texts]
         yield pyarrow.RecordBatch.from_arrays(
             [*batch.columns, *(_make_column(name, rows) for name in _TYPES)],
             names=[*batch.schema.names, *_TYPES],

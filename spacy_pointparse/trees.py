@@ -94,7 +94,7 @@ def read_trees(
         bare_empties=bare_empties,
     )
     files = find_files(path)
-    items = (_parse_lines(_read_lines(file), str(file)) for file in files)
+    items = (_parse_lines(read_lines(file), str(file)) for file in files)
     trees = _sift(chain.from_iterable(items), str(path), on_error)
     cleaned = (clean(tree) for tree in trees)
     return (tree for tree in cleaned if tree is not None)
@@ -172,7 +172,15 @@ def _list_files(place: Path) -> list[Path]:
     return [file for file in files if SUFFIXES.intersection(file.suffixes)] or files
 
 
-def _read_lines(path: Path) -> Iterator[str]:
+def read_lines(path: str | Path) -> Iterator[str]:
+    """Read the lines of a file of bracketed trees, which may be compressed.
+
+    path (str | Path): The file.
+    RETURNS (Iterator[str]): The lines. Bytes that are no UTF-8 are kept as Python's
+        "surrogateescape" does, and what a line has beyond `MAX_SIZE` is left out.
+    RAISES (TreebankError): If the compressed file is damaged.
+    """
+    path = Path(path)
     open_file = _COMPRESSED.get(path.suffix, open)
     number = 1
     try:
@@ -369,8 +377,9 @@ def _make_fault(source: str, start: int, line: int, problem: str) -> TreebankErr
     where = "" if line == start else f" (seen at line {line})"
     what = problem if len(problem) <= MAX_MESSAGE else f"{problem[:MAX_MESSAGE]}..."
     return TreebankError(
-        f"{source}, line {start}: {what}{where}. Correct the file. To read, convert "
-        'or train without such trees: on_error="skip".'
+        f"{source}, line {start}: {what}{where}. Correct the file, or "
+        "convert it without such trees: --on-error skip "
+        '(a reader takes on_error="skip").'
     )
 
 

@@ -81,12 +81,30 @@ def test_config_is_complete(name, tmp_path):
     filled, config = (
         load_config(each, interpolate=False) for each in (tmp_path / "filled.cfg", path)
     )
+    # That of the language, whichever it is.
+    assert filled["nlp"].pop("tokenizer") == {"@tokenizers": "spacy.Tokenizer.v1"}
     assert filled == config  # in which order depends on the version of spaCy
+
+
+# The readers need names of files when missing settings are filled in.
+PATHS = {"paths.train": "train.mrg", "paths.dev": "dev.mrg"}
+
+
+@pytest.mark.parametrize("name", [*WHOLE, "paper", "paper_lstm"])
+def test_config_takes_the_tokenizer_of_the_language(name):
+    overrides = {"nlp.lang": "zh", **PATHS}
+    config = read_config(name, overrides=overrides, interpolate=True)
+    nlp = load_model_from_config(config, auto_fill=True)
+    chinese = spacy.blank("zh")
+    assert type(nlp.tokenizer) is type(chinese.tokenizer)
+    text = "我喜欢小猫。"
+    assert [token.text for token in nlp.make_doc(text)] == list(text)
 
 
 @pytest.mark.parametrize("name", WHOLE)
 def test_config_builds_a_pipeline(name):
-    nlp = load_model_from_config(read_config(name, interpolate=True), auto_fill=False)
+    config = read_config(name, overrides=PATHS, interpolate=True)
+    nlp = load_model_from_config(config, auto_fill=True)
     assert nlp.pipe_names == ["sentencizer", "pointing_parser"]
     parser = nlp.get_pipe("pointing_parser")
     encoder = parser.model.get_ref("encoder")

@@ -131,6 +131,24 @@ def test_constituents_doc_without_sentences_is_one_sentence(vocab):
     assert doc[0]._.parent.text == "a b"
 
 
+def test_constituents_partial_sentences_are_read_under_one_root(vocab):
+    starts = [True, False, False, True, False, False]
+    doc = Doc(vocab, words=["a", "b", "c", "d", "e", "\n"], sent_starts=starts)
+    set_constituents(doc, [(1, 3, "NP")])
+    with pytest.raises(NonConstituentException):
+        _ = doc._.parse_string
+    doc.spans[KEY].attrs["partial"] = True
+    root = "(TOP (UNK a) (NP (UNK b) (UNK c)))"
+    assert doc._.parse_string == f"{root}\n(TOP (UNK d) (UNK e))"
+    first, _ = doc.sents
+    assert first._.labels == ()
+    assert ranges(first._.children) == [(0, 1), (1, 3)]
+    assert (1, 3) in ranges(first._.constituents)
+    assert doc[1:3]._.parent is None
+    with pytest.raises(NonConstituentException):
+        _ = doc[0:2]._.parse_string
+
+
 # --- getters on the Span ---
 
 

@@ -1,3 +1,5 @@
+import gzip
+
 import pytest
 import spacy
 from samples import BROKEN, LINES, PARSES, parses
@@ -184,7 +186,58 @@ def test_convert_unknown_split_of_a_file(write, tmp_path):
     assert not (tmp_path / "o.spacy").exists()
 
 
+def test_convert_names_of_documents_have_dots_and_blanks(write, tmp_path):
+    for name in ("ch.1.mrg", "ch.2.mrg", "my doc.brackets", "gz.1.mrg.gz"):
+        if name.endswith(".gz"):
+            (tmp_path / name).write_bytes(gzip.compress(b"(NP (NN packed))"))
+        else:
+            write(f"(NP (NN {name.split('.')[-2].split()[0]}))", name=name)
+    write("my doc ", "ch.2", "", "gz.1", name="train.txt")
+    assert convert_treebank([tmp_path], tmp_path / "o.spacy", split="train") == 3
+    assert read_words(tmp_path / "o.spacy") == ["my", "2", "packed"]
+
+
+@pytest.mark.parametrize("second", ["y/doc.mrg", "x/doc.mrg.bak"])
+def test_convert_documents_of_one_name_are_refused(write, tmp_path, second):
+    for name in ("x/doc.mrg", second):
+        write("(NP (NN tea))", name=name)
+    write("doc", name="train.txt")
+    with pytest.raises(
+        ValueError, match=f"'doc', which may be .*x.doc.mrg or .*{second}"
+    ):
+        convert_treebank([tmp_path], tmp_path / "o.spacy", split="train")
+
+
+def test_convert_labels_that_are_not_there_are_named(write, tmp_path):
+    options = {"relabel": {"NP-SBJ": "SUBJ", "NP": "N"}, "unwrap": ["TITLE"]}
+    with pytest.warns(UserWarning, match="Nothing is labelled NP-SBJ, TITLE, which"):
+        _, [doc] = convert(write, tmp_path, "(S (NP-SBJ (NN tea)))", **options)
+    assert doc._.parse_string == "(S (N (NN tea)))"
+
+
 # --- whole or not at all ---
+
+
+@pytest.mark.parametrize("split", ["", "dev"])
+def test_convert_missing_file_is_found_before_anything_is_read(
+    write, tmp_path, monkeypatch, split
+):
+    monkeypatch.setattr(convert_module, "BATCH", 1)
+    write(*LINES, name="bank/dev.mrg")
+    with pytest.raises(FileNotFoundError, match="misspelt"):
+        convert_treebank(
+            [tmp_path / "bank", tmp_path / "misspelt"],
+            tmp_path / "o.spacy",
+            split=split,
+        )
+    assert [path.name for path in tmp_path.iterdir()] == ["bank"]
+
+
+def test_convert_into_what_is_no_file(write, tmp_path):
+    output = tmp_path / "out.spacy"
+    output.mkdir()
+    with pytest.raises(ValueError, match=r"out\.spacy is no regular file"):
+        convert_treebank([write(*LINES)], output)
 
 
 def test_convert_broken_tree_leaves_no_file(write, tmp_path):
@@ -233,6 +286,8 @@ def test_convert_docs_of_no_sentences(write, tmp_path):
     output = tmp_path / "out.spacy"
     with pytest.raises(ValueError, match="sentences_per_doc must be 1 or more"):
         convert_treebank([write(*LINES)], output, sentences_per_doc=0)
+    with pytest.raises(ValueError, match="limit must be 0 or more"):
+        convert_treebank([write(*LINES)], output, limit=-1)
 
 
 def test_convert_into_the_folder_that_it_reads(write, tmp_path, monkeypatch):

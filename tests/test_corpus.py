@@ -1,6 +1,7 @@
 import pytest
 import spacy
 from samples import BROKEN, LINES, PARSES, parses
+from spacy.tokens import DocBin
 
 from spacy_pointparse.constituents import KEY
 from spacy_pointparse.convert import convert_treebank
@@ -75,6 +76,30 @@ def test_corpus_folder_of_docbins_in_the_order_of_names(write, tmp_path, nlp):
         convert_treebank([write(line)], tmp_path / "corpus" / f"{name}.spacy")
     docs = references(create_corpus(tmp_path / "corpus")(nlp))
     assert parses(docs) == [PARSES[1], PARSES[0], PARSES[2]]
+
+
+def test_corpus_folder_of_two_kinds_is_warned_of(write, tmp_path, nlp):
+    convert_treebank([write(LINES[0])], tmp_path / "sub" / "a.spacy")
+    (tmp_path / "._a.spacy").touch()
+    write(*LINES[1:])
+    with pytest.warns(UserWarning, match=r"1 of trees are not, .*trees\.mrg"):
+        docs = references(create_corpus(tmp_path)(nlp))
+    assert parses(docs) == PARSES[:1]
+
+
+def test_corpus_joins_no_parsed_docs_with_others(write, tmp_path, nlp):
+    docs = references(create_corpus(write(*LINES))(nlp))
+    docs.insert(1, nlp("Not parsed."))
+    DocBin(docs=docs).to_disk(tmp_path / "a.spacy")
+    read = references(create_corpus(tmp_path / "a.spacy", sentences_per_doc=2)(nlp))
+    assert [KEY in doc.spans for doc in read] == [True, False, True]
+    assert parses([read[0], read[2]]) == [PARSES[0], "\n".join(PARSES[1:])]
+
+
+@pytest.mark.parametrize("setting", [{"sentences_per_doc": 0}, {"limit": -1}])
+def test_corpus_of_nothing(write, setting):
+    with pytest.raises(ValueError, match=f"{[*setting][0]} must be . or more"):
+        create_corpus(write(*LINES), **setting)
 
 
 def test_corpus_is_registered():

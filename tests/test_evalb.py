@@ -1,3 +1,4 @@
+import gzip
 import random
 from pathlib import Path
 
@@ -290,6 +291,20 @@ def test_evalb_spmrl_length_is_no_error(evaluate):
     ]
     assert get_figures(rows[0]) == (2, VALID, 0, 0, 0, 0, 0, 0)
     assert get_figures(rows[1]) == (1, ERROR, 0, 0, 0, 0, 0, 0)
+
+
+@pytest.mark.parametrize("failed", ["(())", "()", " ( ( ) ) "])
+def test_evalb_parse_that_failed_is_skipped(evaluate, failed):
+    tree = "(TOP (NP (NN fog)))"
+    rows = evaluate([tree, tree], [failed, tree]).rows
+    assert get_figures(rows[0]) == (1, SKIPPED, 0, 0, 0, 0, 0, 0)
+    assert get_figures(rows[1]) == (1, VALID, 1, 1, 1, 0, 1, 1)
+
+
+def test_evalb_reads_compressed_files(tmp_path):
+    path = tmp_path / "gold.mrg.gz"
+    path.write_bytes(gzip.compress(b"(TOP (NP (NN fog)))\n"))
+    assert evaluate_files(path, str(path)).total["fscore"] == 100
 
 
 def test_evalb_empty_files(evaluate):

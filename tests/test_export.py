@@ -107,6 +107,15 @@ def test_export_json_keeps_probabilities_that_spacy_leaves_out(doc):
     assert "scores" not in Doc(doc.vocab).from_json(doc.to_json()).spans[KEY].attrs
 
 
+def test_export_json_of_a_group_that_was_changed_has_no_probabilities(doc):
+    count = len(doc.spans[KEY])
+    spans = [(s.start, s.end, s.label_) for s in doc.spans[KEY]]
+    set_constituents(doc, spans, numpy.linspace(0, 1, count))
+    del doc.spans[KEY][1]
+    assert len(doc.spans[KEY].attrs["scores"]) == count
+    assert to_json(doc)["probabilities"] == []
+
+
 def test_export_json_keeps_that_a_parse_is_partial(doc):
     doc.spans[KEY].attrs["partial"] = True
     assert from_json(pass_json(doc), doc.vocab).spans[KEY].attrs == {"partial": True}

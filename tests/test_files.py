@@ -1,6 +1,8 @@
 """A file or folder is written whole or not at all."""
 
 import errno
+import os
+from pathlib import Path
 
 import pytest
 
@@ -32,6 +34,17 @@ def test_full_disk_names_what_was_to_be_written(tmp_path, write):
     with pytest.raises(OSError, match=r"No space left on device: '.*out'"), write(path):
         raise OSError(errno.ENOSPC, "No space left on device")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_link_stays_a_link_and_a_device_a_device(tmp_path):
+    link, target = tmp_path / "link", tmp_path / "target"
+    link.symlink_to(target)
+    with write_whole(link) as path:
+        path.write_text("all")
+    assert link.is_symlink() and target.read_text() == "all"
+    with write_whole(Path(os.devnull)) as path:
+        path.write_text("all")
+    assert not Path(os.devnull).is_file()
 
 
 def test_error_that_says_more_than_a_code_is_left_as_it_is(tmp_path):

@@ -130,6 +130,20 @@ def test_project_makes_no_other_files(project):
     ]
 
 
+def test_project_hands_options_on(tmp_path):
+    """As docs/training.md tells to write them, with a blank in front."""
+    shutil.copy(ROOT / "project.yml", tmp_path)
+    shutil.copytree(TOY, tmp_path / "assets" / "toy")
+    command = [sys.executable, "-m", "spacy", "project", "run", "convert", tmp_path]
+    options = ["--vars.convert_options", " --limit 5 --relabel NP=PHRASE"]
+    subprocess.run([*command, *options], check=True)
+    for split in COUNTS:
+        docs = read_docs(tmp_path / "corpus" / f"{split}.spacy")
+        labels = {span.label_ for doc in docs for span in doc.spans["constituents"]}
+        assert len(docs) == 5
+        assert "PHRASE" in labels and "NP" not in labels
+
+
 def test_vectors_are_those_of_whole_words(tmp_path):
     """Three of its eight pieces are words, in a plane: two dimensions hold them all."""
     save_file = pytest.importorskip("safetensors.numpy").save_file

@@ -10,9 +10,10 @@ pytest.importorskip("pyspark", reason="pyspark is not installed: the extra [spar
 if not shutil.which("java"):
     pytest.skip("Spark needs Java, version 17 or newer", allow_module_level=True)
 
+import pyarrow
 from pyspark.sql import SparkSession
 
-from spacy_pointparse.spark import parse
+from spacy_pointparse.spark import _load, _parse_batches, parse
 
 TEXTS = [(1, "Run"), (2, None), (3, " "), (4, "x" * 1_000_001), (5, "Yes")]
 
@@ -62,6 +63,23 @@ def test_columns_that_are_added_must_be_new(frame):
     named = frame.withColumnRenamed("id", "error")
     with pytest.raises(ValueError, match=r"these names already: \['error'\]"):
         parse(named, "en_pointparse_sm")
+
+
+@pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas")
+def test_column_of_another_case_is_the_same_to_spark(frame):
+    named = frame.withColumnRenamed("id", "Error")
+    with pytest.raises(ValueError, match=r"these names already: \['Error'\]"):
+        parse(named, "en_pointparse_sm")
+
+
+def test_vocabulary_does_not_grow(trained_path):
+    texts = pyarrow.array([f"word{i}" for i in range(300)])
+    batch = pyarrow.RecordBatch.from_arrays([texts], names=["text"])
+    strings = _load(str(trained_path)).vocab.strings
+    before = len(strings)
+    [parsed] = _parse_batches(str(trained_path), "text", [batch])
+    assert all(parsed.column("parse_string").to_pylist())
+    assert len(strings) < before + 100
 
 
 def test_readme_on_spark(frame, trained_path):

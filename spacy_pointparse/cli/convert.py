@@ -24,7 +24,9 @@ def convert_cli(
     split: Annotated[
         str, typer.Option(help="Part to take: train, dev, test, or a list's name")
     ] = "",
-    limit: Annotated[int, typer.Option(help="Draw this many sentences, 0 for all")] = 0,
+    limit: Annotated[
+        int, typer.Option(min=0, help="Draw this many sentences, 0 for all")
+    ] = 0,
     relabel: Annotated[
         list[str], typer.Option(help="Rename a label, as in NML=NP")
     ] = [],  # noqa: B006
@@ -73,4 +75,7 @@ def _parse_renames(renames: list[str]) -> dict[str, str]:
     wrong = [rename for rename in renames if not RENAME.fullmatch(rename)]
     if wrong:
         raise ValueError(f"--relabel takes OLD=NEW, not {wrong[0]!r}.")
-    return dict(rename.split("=") for rename in renames)
+    pairs = [rename.split("=") for rename in renames]
+    if len(dict(pairs)) < len(pairs):
+        raise ValueError(f"--relabel gives a label two names: {' '.join(renames)}.")
+    return dict(pairs)

@@ -60,7 +60,7 @@ def evaluate_cli(
 
 
 def calibrate_cli(
-    model: Annotated[Path, typer.Argument(help="Folder of a trained pipeline")],
+    model: Model,
     data: Annotated[
         Path, typer.Argument(help="A .spacy file or trees it was not trained on")
     ],

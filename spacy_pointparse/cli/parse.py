@@ -137,5 +137,5 @@ def _finish(output: Path, form: Format) -> None:
     if form is Format.spacy:
         collect_docs(output, store_user_data=True)
     else:
-        get_partial(output).replace(output)
+        get_partial(output).replace(output.resolve())  # not the link to it
     remove_partial(output)
