@@ -195,6 +195,9 @@ def test_convert_names_of_documents_have_dots_and_blanks(write, tmp_path):
     write("my doc ", "ch.2", "", "gz.1", name="train.txt")
     assert convert_treebank([tmp_path], tmp_path / "o.spacy", split="train") == 3
     assert read_words(tmp_path / "o.spacy") == ["my", "2", "packed"]
+    write("ch", name="dev.txt")
+    with pytest.raises(ValueError, match=r"may be .*ch\.1\.mrg or .*ch\.2\.mrg"):
+        convert_treebank([tmp_path], tmp_path / "o.spacy", split="dev")
 
 
 @pytest.mark.parametrize("second", ["y/doc.mrg", "x/doc.mrg.bak"])
@@ -202,9 +205,8 @@ def test_convert_documents_of_one_name_are_refused(write, tmp_path, second):
     for name in ("x/doc.mrg", second):
         write("(NP (NN tea))", name=name)
     write("doc", name="train.txt")
-    with pytest.raises(
-        ValueError, match=f"'doc', which may be .*x.doc.mrg or .*{second}"
-    ):
+    message = f"'doc', which may be .*x.doc.mrg or .*{second}"
+    with pytest.raises(ValueError, match=message):
         convert_treebank([tmp_path], tmp_path / "o.spacy", split="train")
 
 
@@ -224,12 +226,9 @@ def test_convert_missing_file_is_found_before_anything_is_read(
 ):
     monkeypatch.setattr(convert_module, "BATCH", 1)
     write(*LINES, name="bank/dev.mrg")
+    paths = [tmp_path / "bank", tmp_path / "misspelt"]
     with pytest.raises(FileNotFoundError, match="misspelt"):
-        convert_treebank(
-            [tmp_path / "bank", tmp_path / "misspelt"],
-            tmp_path / "o.spacy",
-            split=split,
-        )
+        convert_treebank(paths, tmp_path / "o.spacy", split=split)
     assert [path.name for path in tmp_path.iterdir()] == ["bank"]
 
 

@@ -96,10 +96,10 @@ def test_corpus_joins_no_parsed_docs_with_others(write, tmp_path, nlp):
     assert parses([read[0], read[2]]) == [PARSES[0], "\n".join(PARSES[1:])]
 
 
-@pytest.mark.parametrize("setting", [{"sentences_per_doc": 0}, {"limit": -1}])
-def test_corpus_of_nothing(write, setting):
-    with pytest.raises(ValueError, match=f"{[*setting][0]} must be . or more"):
-        create_corpus(write(*LINES), **setting)
+@pytest.mark.parametrize("setting, value", [("sentences_per_doc", 0), ("limit", -1)])
+def test_corpus_of_nothing(write, setting, value):
+    with pytest.raises(ValueError, match=f"{setting} must be . or more"):
+        create_corpus(write(*LINES), **{setting: value})
 
 
 def test_corpus_is_registered():
