@@ -132,7 +132,7 @@ def _align_sentences(example: Example, alignment: Alignment) -> list[tuple[int, 
     """Start and end of each sentence on the predicted tokens."""
     if example.predicted.has_annotation("SENT_START"):
         return [(sent.start, sent.end) for sent in example.predicted.sents]
-    sentences = get_sentences(example.reference)
+    sentences = [s for s in get_sentences(example.reference) if not s.text.isspace()]
     starts = [0, *(int(alignment.first[sent.start]) for sent in sentences[1:])]
     return list(zip(starts, [*starts[1:], len(example.predicted)]))
 

@@ -182,6 +182,14 @@ def test_alignment_bracket_over_white_space_is_left_out(vocab):
     assert tree.constituents == [(0, 2, "S"), (1, 2, "VP")]
 
 
+def test_alignment_sentence_of_white_space_takes_no_word(predict, vocab):
+    words = ["Run", "!", "\n"]
+    reference = Doc(vocab, words=words, sent_starts=[True, False, True])
+    set_constituents(reference, [(0, 2, "S")])
+    (tree,) = gold(predict(["Run", "!"]), reference)
+    assert tree.constituents == [(0, 2, "S")]
+
+
 def test_alignment_nothing_annotated_or_nothing_predicted(predict, read_doc, vocab):
     assert gold(predict(["Owls"], starts=[0]), Doc(vocab, words=["Owls"])) == []
     assert gold(Doc(vocab), read_doc(OWLS)) == []
