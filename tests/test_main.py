@@ -235,6 +235,15 @@ def test_main_calibrate_on_what_is_known_by_heart(run, write, trained_path, tree
     assert not output.exists()
 
 
+def test_main_join(run, trained_path, tmp_path):
+    output = tmp_path / "joined"
+    result = run("join", trained_path, trained_path, "--output", output)
+    assert result.exit_code == 0
+    assert result.stdout == f"2 parsers joined in {output}\n"
+    model = spacy.load(output).get_pipe("pointing_parser").model
+    assert model.attrs["members"] == 2
+
+
 def test_main_evaluate_gold_tags_of_raw_text(run, write, trained_path, trees):
     data = write(*trees)
     result = run("evaluate", trained_path, data, "--raw-text", "--gold-tags")

@@ -8,6 +8,7 @@ import typer
 from .convert import convert_cli
 from .demo import demo_cli
 from .evaluate import calibrate_cli, evaluate_cli
+from .join import join_cli
 from .parse import parse_cli
 from .score import score_cli
 from .search import search_cli
@@ -29,6 +30,7 @@ app.command("convert")(convert_cli)
 app.command("score")(score_cli)
 app.command("evaluate")(evaluate_cli)
 app.command("calibrate")(calibrate_cli)
+app.command("join")(join_cli)
 
 
 @app.callback()

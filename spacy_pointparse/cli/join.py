@@ -1,0 +1,30 @@
+"""The command `join`."""
+
+from pathlib import Path
+from typing import Annotated
+
+import spacy
+import typer
+
+from ..files import write_folder
+from ..joining import join_parsers
+from .options import clear_errors
+
+
+def join_cli(
+    models: Annotated[
+        list[str], typer.Argument(help="Names or paths of trained pipelines")
+    ],
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="Folder for the pipeline, joined")
+    ],
+    name: Annotated[
+        str, typer.Option(help="Name of the component in all of them")
+    ] = "pointing_parser",
+) -> None:
+    """Join trained parsers, as of several seeds, to one that decides by their mean."""
+    with clear_errors():
+        nlp = join_parsers([spacy.load(model) for model in models], name)
+        with write_folder(output) as folder:
+            nlp.to_disk(folder)
+    typer.echo(f"{len(models)} parsers joined in {output}")
