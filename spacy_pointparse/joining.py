@@ -3,8 +3,11 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from spacy.errors import Errors
 from spacy.language import Language
 from thinc.api import Model
+
+from .ensemble import build_ensemble
 
 _ENSEMBLE = "spacy-pointparse.Ensemble.v1"
 
@@ -19,9 +22,12 @@ def join_parsers(
         place of its parser.
     name (str): Name of the parser in all of them.
     RETURNS (Language): The first pipeline.
-    RAISES (ValueError): If a parser is not trained or listens to another component, or
-        if labels or shapes of the parsers differ.
+    RAISES (ValueError): If a parser is not there, is not trained, or listens to another
+        component, or if labels or shapes of the parsers differ.
     """
+    for nlp in pipelines:
+        if name not in nlp.pipe_names:
+            raise ValueError(Errors.E001.format(name=name, opts=nlp.pipe_names))
     parsers = [nlp.get_pipe(name) for nlp in pipelines]
     first = pipelines[0]
     labels = parsers[0].label_data
@@ -37,6 +43,7 @@ def join_parsers(
                 "nlp.replace_listeners before it is joined."
             )
     members = [member for nlp in pipelines for member in _list_members(nlp, name)]
+    build_ensemble(*(model for _, model in members))  # fails if they do not fit
     configs = {f"member{i}": config for i, (config, _) in enumerate(members)}
     settings = _get_config(first, name)
     factory = settings.pop("factory")

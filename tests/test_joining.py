@@ -102,6 +102,23 @@ def test_parsers_of_different_labels_are_refused(trained, config, train, make_ex
     assert trained("Run")._.parse_string == "(S (VP (VB Run)))"
 
 
+def test_parsers_of_different_shapes_are_refused(trained, config, train):
+    nlp = spacy.blank("en")
+    config["model"]["upper_encoder"]["width"] = 16
+    nlp.add_pipe("pointing_parser", config=config)
+    train(nlp, steps=1)
+    with pytest.raises(ValueError, match="of one shape"):
+        join_parsers([trained, nlp])
+    assert trained("Run")._.parse_string == "(S (VP (VB Run)))"
+
+
+def test_pipeline_without_a_parser_is_refused(trained):
+    nlp = spacy.blank("en")
+    nlp.add_pipe("sentencizer")
+    with pytest.raises(ValueError, match=r"E001.*'pointing_parser'.*'sentencizer'"):
+        join_parsers([trained, nlp])
+
+
 def test_parser_that_is_not_trained_is_refused(trained, make_nlp):
     with pytest.raises(ValueError, match="is not trained"):
         join_parsers([trained, make_nlp()])
