@@ -44,36 +44,16 @@ def set_constituents(
     probabilities (Optional[NDArray]): How likely each is to be right, not a number
         where that is unknown. They are kept as `attrs["scores"]` of the span group, as
         those of spaCy's spancat are. Shape (constituents,).
-    RAISES (ValueError): If a bracket is empty, reaches beyond the Doc, or crosses
-        another.
     """
     brackets = list(constituents)
     order = sorted(
         range(len(brackets)), key=lambda i: (brackets[i][0], -brackets[i][1])
     )
-    _check_nested([brackets[i] for i in order], len(doc))
     spans = [Span(doc, *brackets[i][:2], label=brackets[i][2]) for i in order]
     attrs = {}
     if probabilities is not None:
         attrs[SCORES] = probabilities[order].astype("float32")
     doc.spans[KEY] = SpanGroup(doc, name=KEY, attrs=attrs, spans=spans)
-
-
-def _check_nested(brackets: list[Constituent], length: int) -> None:
-    """Check brackets in pre-order: one that crosses others leaves a parse that cannot
-    be read."""
-    ends = [length]
-    for bracket in brackets:
-        start, end, _ = bracket
-        while len(ends) > 1 and ends[-1] <= start:
-            ends.pop()
-        if not 0 <= start < end <= ends[-1]:
-            raise ValueError(
-                f"The bracket {bracket} is empty, reaches beyond the {length} tokens "
-                "of the Doc, or crosses another. Give start and end token and label "
-                "of constituents that hold one another or lie apart."
-            )
-        ends.append(end)
 
 
 def get_constituents(doc: Doc) -> SpanGroup:

@@ -88,13 +88,11 @@ def load_progress(output: Path, settings: dict[str, Any], resume: bool) -> Progr
             f"A stopped run has left {progress.texts} texts in {partial}: go on with "
             "--resume, or delete that file."
         )
-    if progress.settings != settings:
+    if progress.settings != settings or partial.stat().st_size < progress.size:
         raise ValueError(
             f"{partial} is from a run with other settings, {progress.settings}: delete "
             "that file to begin anew."
         )
-    if partial.stat().st_size < progress.size:
-        raise ValueError(f"{partial} is cut off: delete that file to begin anew.")
     return progress
 
 

@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from spacy.tokens import Doc, DocBin, Span, Token
 from spacy.tokens.underscore import Underscore
-from spacy.vocab import Vocab
 
 from spacy_pointparse import NonConstituentException, install_extensions
 from spacy_pointparse.constituents import KEY, get_constituents, set_constituents
@@ -81,19 +80,6 @@ def test_constituents_set_replaces_what_was_there(doc):
     set_constituents(doc, [])
     assert brackets(doc) == []
     assert doc[5]._.labels == ()
-
-
-@given(st.lists(st.tuples(st.integers(-1, 5), st.integers(-1, 5)), max_size=5))
-def test_constituents_set_refuses_what_is_no_tree(ranges):
-    doc = Doc(Vocab(), words=["a", "b", "c", "d"])
-    crossing = any(a < c < b < d for a, b in ranges for c, d in ranges)
-    if crossing or not all(0 <= start < end <= 4 for start, end in ranges):
-        with pytest.raises(ValueError, match="crosses another"):
-            set_constituents(doc, [(*pair, "X") for pair in ranges])
-        assert KEY not in doc.spans
-    else:
-        set_constituents(doc, [(0, 4, "X"), *((*pair, "X") for pair in ranges)])
-        assert doc._.parse_string.count("X") == len(ranges) + 1
 
 
 # --- getters on the Doc ---
