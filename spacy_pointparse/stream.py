@@ -1,14 +1,16 @@
 """Texts to parsed Docs, one for one: none is lost, whatever fails."""
 
-import multiprocessing
+import os
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from threading import Event, Thread
 from typing import Any
 
 from spacy.language import Language
 from spacy.tokens import Doc
+from spacy.tokens.underscore import Underscore
 from spacy.util import minibatch, raise_error
 
 from .constituents import get_constituents, get_doc_string, get_span_probability
@@ -17,8 +19,8 @@ from .constituents import get_constituents, get_doc_string, get_span_probability
 def parse_texts(
     nlp: Language, texts: Iterable[str | Doc], n_process: int = 1
 ) -> Iterator[Doc | Exception]:
-    """Parse a stream of texts in batches of `nlp.batch_size`. While that goes on, the
-    default error handler of the pipeline is replaced.
+    """Parse a stream of texts in batches of `nlp.batch_size`. Left early, it ends when
+    the batches do that other processes are at.
 
     nlp (Language): The pipeline.
     texts (Iterable[Union[str, Doc]]): The texts, or Docs, whose tokens are kept.
@@ -35,9 +37,10 @@ def parse_texts(
         for batch in minibatch(readable, nlp.batch_size):
             yield from _parse_batch(nlp, batch)
     else:
+        n_process = os.cpu_count() or 1 if n_process == -1 else n_process
         try:
             yield from _parse_in_processes(nlp, readable, n_process)
-        except EOFError:
+        except BrokenProcessPool:
             raise ChildProcessError(
                 "A process that parsed died, as when memory is short: take fewer "
                 "processes or smaller batches."
@@ -59,7 +62,7 @@ def _read_until_failure(
 def _parse_batch(nlp: Language, texts: list[str | Doc]) -> list[Doc | Exception]:
     """Parse texts together, and those of a batch that fails in halves of it."""
     try:
-        with _handle_errors(nlp, raise_error):
+        with _raise_errors(nlp):
             docs = list(nlp.pipe(texts))
         if len(docs) == len(texts):
             return docs
@@ -76,81 +79,72 @@ def _parse_batch(nlp: Language, texts: list[str | Doc]) -> list[Doc | Exception]
 def _parse_in_processes(
     nlp: Language, texts: Iterable[str | Doc], n_process: int
 ) -> Iterator[Doc | Exception]:
-    waiting: deque[str | Doc] = deque()
-
-    def make_docs() -> Iterator[tuple[Doc, int]]:
-        for i, text in enumerate(texts):
-            waiting.append(text)
-            try:
-                yield _make_sendable(nlp, text), i
-            except Exception:
-                continue
-
-    done = 0
-    docs = nlp.pipe(make_docs(), as_tuples=True, n_process=n_process)
-    # Of a batch that fails in a worker spaCy keeps nothing, its error least of all.
-    with _handle_errors(nlp, _ignore), _end_together():
-        for doc, i in docs:
-            missing = [waiting.popleft() for _ in range(i - done)]
-            yield from _parse_batch(nlp, missing) if missing else ()
-            waiting.popleft()
-            done = i + 1
-            yield doc
-    yield from _parse_batch(nlp, list(waiting)) if waiting else ()
+    # As of spaCy 3.8.18, where its own stream of processes is left early or one of them
+    # dies, Python can wait at its end for ever, for texts that nobody takes.
+    waiting: deque[tuple[list[str | Doc], Future[list[bytes | None]]]] = deque()
+    pool = ProcessPoolExecutor(
+        n_process, initializer=_prepare, initargs=(nlp, Underscore.get_state())
+    )
+    try:
+        for batch in minibatch(texts, nlp.batch_size):
+            future = pool.submit(_parse_packed, [_pack(text) for text in batch])
+            waiting.append((batch, future))
+            if len(waiting) == 2 * n_process:
+                yield from _take(nlp, *waiting.popleft())
+        while waiting:
+            yield from _take(nlp, *waiting.popleft())
+    finally:
+        pool.shutdown(cancel_futures=True)
 
 
-def _make_sendable(nlp: Language, text: str | Doc) -> Doc:
-    """Make a Doc of a text; fail on one that another process cannot be sent."""
-    if not isinstance(text, Doc):
-        return nlp.make_doc(text)
-    text.to_bytes()
-    return text
+def _take(
+    nlp: Language, batch: list[str | Doc], future: Future[list[bytes | None]]
+) -> Iterator[Doc | Exception]:
+    for text, parsed in zip(batch, future.result()):
+        if parsed is None:
+            yield from _parse_batch(nlp, [text])
+        else:
+            yield Doc(nlp.vocab).from_bytes(parsed)
+
+
+def _pack(item: object) -> str | bytes | None:
+    """Make of a text or Doc what another process can be sent, None of what cannot."""
+    if isinstance(item, str):
+        return item
+    try:
+        return item.to_bytes() if isinstance(item, Doc) else None
+    except Exception:
+        return None
+
+
+_nlp: Language
+
+
+def _prepare(nlp: Language, attributes: tuple[dict, dict, dict]) -> None:
+    """Take, in another process, what all its batches need."""
+    global _nlp
+    _nlp = nlp
+    Underscore.load_state(attributes)
+
+
+def _parse_packed(batch: list[str | bytes | None]) -> list[bytes | None]:
+    """Parse, in another process, what can be sent there and back."""
+    texts = [
+        Doc(_nlp.vocab).from_bytes(x) if isinstance(x, bytes) else x for x in batch
+    ]
+    parsed = iter(_parse_batch(_nlp, [text for text in texts if text is not None]))
+    return [text if text is None else _pack(next(parsed)) for text in texts]
 
 
 @contextmanager
-def _handle_errors(nlp: Language, handler: Callable[..., None]) -> Iterator[None]:
+def _raise_errors(nlp: Language) -> Iterator[None]:
     # `nlp.set_error_handler` fails on spaCy's own parser and ner, as of 3.8.18.
     own = nlp.default_error_handler
-    nlp.default_error_handler = handler
+    nlp.default_error_handler = raise_error
     try:
         yield
     finally:
         nlp.default_error_handler = own
-
-
-@contextmanager
-def _end_together() -> Iterator[None]:
-    """End all processes that are started meanwhile as soon as one of them has died, or
-    nobody wants the rest. Those that are forked hold the pipes of each other open, so
-    that spaCy would wait for them for ever."""
-    others = set(multiprocessing.active_children())
-    done = Event()
-
-    def end() -> None:
-        for worker in set(multiprocessing.active_children()) - others:
-            worker.terminate()
-
-    def watch() -> None:
-        workers: set[multiprocessing.process.BaseProcess] = set()
-        while not done.wait(0.1):
-            workers |= set(multiprocessing.active_children()) - others
-            if any(worker.exitcode for worker in workers):
-                end()
-
-    watcher = Thread(target=watch, daemon=True)
-    watcher.start()
-    try:
-        yield
-    except BaseException:
-        end()
-        raise
-    finally:
-        done.set()
-        watcher.join()
-
-
-def _ignore(*_: Any) -> None:
-    pass
 
 
 def describe(parsed: Doc | Exception) -> dict[str, Any]:

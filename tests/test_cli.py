@@ -391,6 +391,18 @@ def test_parse_output_that_is_an_input(run, model, output):
     assert [path.read_text() for path in Path("in").iterdir()] == ["Yes"]
 
 
+def test_parse_output_of_another_kind(run, model):
+    Path("link").symlink_to("target")
+    assert run("parse", model, "--text", "Yes", "-o", "link").exit_code == 0
+    assert Path("link").is_symlink()
+    assert Path("target").read_text() == "(UH Yes)\n"
+    Path("folder").mkdir()
+    Path("folder.link").symlink_to("folder")
+    result = run("parse", model, "--text", "Yes", "-o", "folder.link")
+    assert result.exit_code > 0
+    assert Path("folder.link").is_symlink()
+
+
 # parse: runs that are stopped
 
 

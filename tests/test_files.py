@@ -2,7 +2,6 @@
 
 import errno
 import os
-from pathlib import Path
 
 import pytest
 
@@ -36,15 +35,24 @@ def test_full_disk_names_what_was_to_be_written(tmp_path, write):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_link_stays_a_link_and_a_device_a_device(tmp_path):
+def test_link_stays_a_link(tmp_path):
     link, target = tmp_path / "link", tmp_path / "target"
     link.symlink_to(target)
     with write_whole(link) as path:
         path.write_text("all")
     assert link.is_symlink() and target.read_text() == "all"
-    with write_whole(Path(os.devnull)) as path:
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names here")
+def test_what_is_no_file_is_written_at_once(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    with write_whole(pipe) as path:
         path.write_text("all")
-    assert not Path(os.devnull).is_file()
+    assert os.read(reader, 9) == b"all"
+    os.close(reader)
+    assert list(tmp_path.iterdir()) == [pipe] and pipe.is_fifo()
 
 
 def test_error_that_says_more_than_a_code_is_left_as_it_is(tmp_path):

@@ -1,6 +1,8 @@
 """Texts come out one for one, parsed or as the error that they made."""
 
 import os
+import subprocess
+import sys
 import time
 from multiprocessing import active_children, parent_process
 from threading import Thread
@@ -53,13 +55,13 @@ def test_stream_of_processes_is_left_early(trained):
     trained.batch_size = 50
     parsed = parse_texts(trained, ["Yes " * 100] * 500, n_process=2)
     next(parsed)
-    others = set(active_children())
+    workers = set(active_children())
+    assert len(workers) == 2
     leaving = Thread(target=parsed.close, daemon=True)
-    with pytest.warns(match="W127"):
-        leaving.start()
-        leaving.join(timeout=60)
+    leaving.start()
+    leaving.join(timeout=60)
     assert not leaving.is_alive()
-    assert not set(active_children()) & others
+    assert not set(active_children()) & workers
 
 
 @pytest.mark.parametrize("n_process", [1, 2])
@@ -135,8 +137,39 @@ def test_death_of_processes_is_named(texts):
     nlp.add_pipe("die_elsewhere")
     nlp.batch_size = 1
     parsed = parse_texts(nlp, texts, n_process=2)
-    with pytest.warns(match="W127"), pytest.raises(ChildProcessError, match="fewer"):
+    with pytest.raises(ChildProcessError, match="fewer"):
         list(parsed)
+    assert not active_children()
+
+
+LEAVING = """
+import os
+from multiprocessing import parent_process
+import spacy
+from spacy.language import Language
+from spacy_pointparse.stream import parse_texts
+
+@Language.component("die_elsewhere")
+def die_elsewhere(doc):
+    if parent_process() and doc.text == "Run":
+        os._exit(1)
+    return doc
+
+nlp = spacy.blank("en")
+nlp.add_pipe("die_elsewhere")
+nlp.batch_size = 50
+parsed = parse_texts(nlp, ["Yes " * 1000] * 500 + ["Run"] + ["Yes " * 1000] * 500, 2)
+next(parsed)
+"""
+
+
+@pytest.mark.parametrize("end", ["", "\nlist(parsed)"])
+def test_python_ends_when_a_stream_is_left_early_or_dies(end):
+    """More waits to be parsed than a pipe holds."""
+    command = [sys.executable, "-c", LEAVING + end]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert ended.returncode == (1 if end else 0)
+    assert ("ChildProcessError" in ended.stderr) == bool(end)
 
 
 @pytest.mark.parametrize("n_process", [1, 2])
