@@ -6,6 +6,9 @@ from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
+from multiprocessing import parent_process
+from multiprocessing.process import BaseProcess
+from threading import Thread
 from typing import Any
 
 from spacy.language import Language
@@ -125,6 +128,13 @@ def _prepare(nlp: Language, attributes: tuple[dict, dict, dict]) -> None:
     global _nlp
     _nlp = nlp
     Underscore.load_state(attributes)
+    Thread(target=_end_with, args=[parent_process()], daemon=True).start()
+
+
+def _end_with(parent: BaseProcess) -> None:
+    """End this process when the one that started it was killed."""
+    parent.join()
+    os._exit(1)
 
 
 def _parse_packed(batch: list[str | bytes | None]) -> list[bytes | None]:

@@ -163,13 +163,36 @@ next(parsed)
 """
 
 
-@pytest.mark.parametrize("end", ["", "\nlist(parsed)"])
+def run_python(code):
+    """Wait for all that hold the output, the processes that the code starts too."""
+    command = [sys.executable, "-c", code]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120)
+
+
+@pytest.mark.parametrize("end", ["", "list(parsed)"])
 def test_python_ends_when_a_stream_is_left_early_or_dies(end):
     """More waits to be parsed than a pipe holds."""
-    command = [sys.executable, "-c", LEAVING + end]
-    ended = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    ended = run_python(LEAVING + end)
     assert ended.returncode == (1 if end else 0)
     assert ("ChildProcessError" in ended.stderr) == bool(end)
+
+
+KILLED = """
+import multiprocessing
+import os
+import spacy
+from spacy_pointparse.stream import parse_texts
+
+multiprocessing.set_start_method("spawn")
+parsed = parse_texts(spacy.blank("en"), ["Yes"] * 5000, 2)
+print(next(parsed), len(multiprocessing.active_children()), flush=True)
+os._exit(3)
+"""
+
+
+def test_processes_end_with_the_one_that_started_them():
+    ended = run_python(KILLED)
+    assert (ended.returncode, ended.stdout) == (3, "Yes 2\n")
 
 
 @pytest.mark.parametrize("n_process", [1, 2])
