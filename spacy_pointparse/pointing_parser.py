@@ -22,7 +22,13 @@ from .constituents import UNKNOWN_TAG, install_extensions, set_constituents
 from .inference import Decoding, Inference, Parse, drop_repeats, judge
 from .loss import compute_loss
 from .pointing import EMPTY, JOINER
-from .targets import Target, count_rows, get_targets, read_labels
+from .targets import (
+    Target,
+    count_rows,
+    get_plain_labels,
+    get_targets,
+    read_labels,
+)
 from .trees import build_tree
 
 DEFAULT_CONFIG = """
@@ -219,9 +225,7 @@ class PointingParser(TrainablePipe):
     @property
     def labels(self) -> tuple[str, ...]:
         """The labels of constituents, without those that only binarisation uses."""
-        folded = self.cfg["labels"]["spans"] + self.cfg["labels"]["unaries"]
-        plain = {label for chain in folded for label in chain.split(JOINER)}
-        return tuple(sorted(plain - {EMPTY}))
+        return tuple(sorted(get_plain_labels(self.cfg["labels"])))
 
     @property
     def label_data(self) -> dict[str, list[str]]:

@@ -11,7 +11,7 @@ from spacy.training import Example
 
 from .alignment import Gold, get_gold
 from .constituents import KEY
-from .pointing import EMPTY, Pointings, encode, find_allowed
+from .pointing import EMPTY, JOINER, Pointings, encode, find_allowed
 
 Ids = NDArray[numpy.intp]
 # What it counts for that a partial tree shows no constituent: enough to learn that
@@ -22,6 +22,10 @@ _TEACHES_NOTHING = (
     "{} of {} sentences teach nothing: a bracket of the gold tree does not fit the "
     "predicted tokens or sentences, or the sentence has more than {} words (see the "
     "setting max_length)."
+)
+_UNKNOWN = (
+    "The gold trees have the label {!r}, which this parser does not know and does not "
+    "learn: train one from the start for that."
 )
 
 
@@ -56,7 +60,8 @@ class Target(NamedTuple):
 def get_targets(
     examples: Iterable[Example], labels: dict[str, list[str]], max_length: int
 ) -> list[Target]:
-    """Get what the sentences of a batch teach, those left out that teach nothing.
+    """Get what the sentences of a batch teach, those left out that teach nothing, with
+    a warning of labels that are none of the parser's.
 
     examples (Iterable[Example]): The batch.
     labels (Dict[str, List[str]]): The labels, as from `read_labels`.
@@ -68,13 +73,27 @@ def get_targets(
         for kind, names in labels.items()
     }
     targets = []
+    found = set()
     first_row = 0
     for example in examples:
         for gold in get_gold(example):
             if gold is not None and len(gold.words) <= max_length:
                 targets.append(_make_target(gold, first_row, ids))
+                found |= {label for _, _, label in gold.constituents}
         first_row += len(example.predicted)
+    for label in sorted(found - get_plain_labels(labels)):
+        warnings.warn(_UNKNOWN.format(label), stacklevel=2)
     return targets
+
+
+def get_plain_labels(labels: dict[str, list[str]]) -> set[str]:
+    """Get the labels of constituents, without those that only binarisation uses.
+
+    labels (Dict[str, List[str]]): The labels, as from `read_labels`.
+    RETURNS (Set[str]): The labels, unary chains taken apart.
+    """
+    folded = labels["spans"] + labels["unaries"]
+    return {label for chain in folded for label in chain.split(JOINER)} - {EMPTY}
 
 
 def read_labels(

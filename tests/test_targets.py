@@ -1,3 +1,4 @@
+import re
 import warnings
 
 import numpy
@@ -112,7 +113,10 @@ def test_targets_of_a_partial_tree_with_its_root(make):
 
 def test_targets_that_are_unknown(make):
     few = {"spans": ["", "S"], "unaries": [""], "tags": ["NN"]}
-    (target,) = get_targets(make(TEA), few, 1000)
+    with pytest.warns(match="does not know") as warned:
+        (target,) = get_targets(make(TEA), few, 1000)
+    labels = [re.search("label '(.*)'", str(each.message))[1] for each in warned]
+    assert labels == ["ADJP", "NP", "VP"]
     assert target.pointings.tolist() == [4, 0, 4, 2, 0]
     assert target.labels.tolist() == [1, -1, 0, -1, 1]
     assert target.unaries.tolist() == [0, 0, 0, -1, 0]
