@@ -23,17 +23,21 @@ def parse_texts(
     nlp: Language, texts: Iterable[str | Doc], n_process: int = 1
 ) -> Iterator[Doc | Exception]:
     """Parse a stream of texts in batches of `nlp.batch_size`. Left early, it ends when
-    the batches do that other processes are at.
+    the batches do that other processes were given.
 
     nlp (Language): The pipeline.
-    texts (Iterable[Union[str, Doc]]): The texts, or Docs, whose tokens are kept.
+    texts (Iterable[Union[str, Doc]]): The texts, or Docs, whose tokens are kept: what
+        comes out are these, or from other processes copies.
     n_process (int): Number of processes, -1 for one a core. What fails in another is
         parsed again in this one.
     YIELDS (Union[Doc, Exception]): For each text, in order, its Doc, or what made a
         component fail on it.
+    RAISES (ValueError): If there is no such number of processes.
     RAISES (ChildProcessError): If a process dies.
     RAISES (Exception): What comes of reading the texts.
     """
+    if n_process < 1 and n_process != -1:
+        raise ValueError(f"n_process must be at least 1, or -1, and not {n_process}.")
     failures: list[Exception] = []
     readable = _read_until_failure(texts, failures)
     if n_process == 1:
@@ -45,8 +49,8 @@ def parse_texts(
             yield from _parse_in_processes(nlp, readable, n_process)
         except BrokenProcessPool:
             raise ChildProcessError(
-                "A process that parsed died, as when memory is short: take fewer "
-                "processes or smaller batches."
+                "A process that parsed died. Where it did not say why, memory may be "
+                "short: take fewer processes or smaller batches."
             ) from None
     if failures:
         raise failures[0]
@@ -103,20 +107,28 @@ def _parse_in_processes(
 def _take(
     nlp: Language, batch: list[str | Doc], future: Future[list[bytes | None]]
 ) -> Iterator[Doc | Exception]:
-    for text, parsed in zip(batch, future.result()):
-        if parsed is None:
-            yield from _parse_batch(nlp, [text])
-        else:
-            yield Doc(nlp.vocab).from_bytes(parsed)
+    for text, packed in zip(batch, future.result()):
+        doc = _unpack(nlp, packed)
+        yield from _parse_batch(nlp, [text]) if doc is None else [doc]
 
 
-def _pack(item: object) -> str | bytes | None:
+def _pack(item: str | Doc | Exception) -> str | bytes | None:
     """Make of a text or Doc what another process can be sent, None of what cannot."""
     if isinstance(item, str):
-        return item
+        return str(item)
     try:
         return item.to_bytes() if isinstance(item, Doc) else None
     except Exception:
+        return None
+
+
+def _unpack(nlp: Language, packed: str | bytes | None) -> str | Doc | None:
+    """Make a text or Doc of what `_pack` made of it, if that can be done."""
+    if not isinstance(packed, bytes):
+        return packed
+    try:
+        return Doc(nlp.vocab).from_bytes(packed)
+    except Exception:  # as of user data with keys that msgpack writes and does not read
         return None
 
 
@@ -139,11 +151,10 @@ def _end_with(parent: BaseProcess) -> None:
 
 def _parse_packed(batch: list[str | bytes | None]) -> list[bytes | None]:
     """Parse, in another process, what can be sent there and back."""
-    texts = [
-        Doc(_nlp.vocab).from_bytes(x) if isinstance(x, bytes) else x for x in batch
-    ]
-    parsed = iter(_parse_batch(_nlp, [text for text in texts if text is not None]))
-    return [text if text is None else _pack(next(parsed)) for text in texts]
+    with _nlp.memory_zone():  # else the vocabulary grows with every new word
+        texts = [_unpack(_nlp, packed) for packed in batch]
+        parsed = iter(_parse_batch(_nlp, [text for text in texts if text is not None]))
+        return [text if text is None else _pack(next(parsed)) for text in texts]
 
 
 @contextmanager

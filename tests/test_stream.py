@@ -4,7 +4,7 @@ import os
 import subprocess
 import sys
 import time
-from multiprocessing import active_children, parent_process
+from multiprocessing import active_children, get_all_start_methods, parent_process
 from threading import Thread
 
 import pytest
@@ -13,6 +13,11 @@ from spacy.language import Language
 from spacy.tokens import Doc
 
 from spacy_pointparse.stream import describe, parse_texts
+
+# What a test defines within itself, only a copy of this process has.
+forked = pytest.mark.skipif(
+    get_all_start_methods()[0] != "fork", reason="processes start anew here"
+)
 
 
 @Language.component("refuse_running")
@@ -77,9 +82,11 @@ def test_what_was_read_before_reading_failed_is_parsed(trained, n_process):
 
 
 @pytest.mark.parametrize("n_process", [1, 2])
-def test_docs_that_cannot_be_sent_are_parsed(trained, n_process):
+@pytest.mark.parametrize("own", [object(), {(1, 2): 3}])
+def test_docs_that_cannot_be_sent_are_parsed(trained, own, n_process):
+    """What is written may still not be read again: keys of several parts."""
     docs = [Doc(trained.vocab, words=["Yes"]) for _ in range(4)]
-    docs[2].user_data["own"] = object()
+    docs[2].user_data["own"] = own
     found = [show(parsed) for parsed in parse_texts(trained, docs, n_process)]
     assert found == ["(UH Yes)"] * 4
 
@@ -91,7 +98,44 @@ def test_error_handler_of_the_pipeline_is_back_afterwards(trained):
         list(trained.pipe(["Run"]))
 
 
+@Language.component("keep_pairs")
+def keep_pairs(doc):
+    doc.user_data["pairs"] = {(0, 1): doc.text}
+    return doc
+
+
 @pytest.mark.parametrize("n_process", [1, 2])
+def test_docs_that_cannot_be_sent_back_are_parsed(n_process):
+    nlp = spacy.blank("en")
+    nlp.add_pipe("keep_pairs")
+    docs = parse_texts(nlp, ["Yes", "No"], n_process)
+    pairs = [doc.user_data["pairs"] for doc in docs]
+    assert pairs == [{(0, 1): "Yes"}, {(0, 1): "No"}]
+
+
+@Language.component("count_strings")
+def count_strings(doc):
+    doc.user_data["strings"] = len(doc.vocab.strings)
+    return doc
+
+
+def test_processes_do_not_keep_the_words_of_all_batches():
+    nlp = spacy.blank("en")
+    nlp.add_pipe("count_strings")
+    nlp.batch_size = 1
+    texts = (" ".join(f"{i}x{j}" for j in range(100)) for i in range(100))
+    docs = list(parse_texts(nlp, texts, 2))
+    strings = [doc.user_data["strings"] for doc in docs]
+    assert max(strings) < min(strings) + 1000
+
+
+@pytest.mark.parametrize("n_process", [0, -2])
+def test_number_of_processes_is_checked(n_process):
+    with pytest.raises(ValueError, match=f"n_process .* {n_process}"):
+        next(parse_texts(spacy.blank("en"), ["Yes"], n_process))
+
+
+@pytest.mark.parametrize("n_process", [1, pytest.param(2, marks=forked)])
 def test_one_that_fails_takes_none_of_its_batch_along(n_process):
     @Language.component("refuse_batches")
     def refuse_batches(doc):
@@ -122,6 +166,7 @@ def test_components_without_a_place_for_handlers_are_no_hindrance():
     assert isinstance(error, ValueError)
 
 
+@forked
 @pytest.mark.parametrize("texts", [["Run"] * 5, ["Yes", "Run"] * 5])
 def test_death_of_processes_is_named(texts):
     """All die, or one of two, to which every other text goes."""
@@ -169,6 +214,7 @@ def run_python(code):
     return subprocess.run(command, capture_output=True, text=True, timeout=120)
 
 
+@forked
 @pytest.mark.parametrize("end", ["", "list(parsed)"])
 def test_python_ends_when_a_stream_is_left_early_or_dies(end):
     """More waits to be parsed than a pipe holds."""

@@ -101,7 +101,8 @@ def _read_record(place: str, line: str, field: str) -> Item:
 def parse_items(
     nlp: Language, items: Iterable[Item], n_process: int = 1
 ) -> Iterator[tuple[Item, Doc | Exception]]:
-    """Parse items. Be done with each Doc before the next: memory is used again."""
+    """Parse items. Be done with each Doc before the next: memory is used again, but for
+    what several processes bring to the vocabulary of this one."""
     if n_process != 1:
         yield from _parse(nlp, items, n_process)
         return
