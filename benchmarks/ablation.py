@@ -22,7 +22,7 @@ from compare import prepare
 from one_thread import run
 from thinc.api import Config
 
-from spacy_pointparse.corpus import create_corpus
+from spacy_pointparse.training.corpus import create_corpus
 
 CONFIGS = Path(__file__).parents[1] / "configs"
 PARSER = "components.pointing_parser"

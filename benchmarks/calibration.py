@@ -15,7 +15,7 @@ import spacy
 from matplotlib import pyplot
 from numpy.typing import NDArray
 
-from spacy_pointparse.corpus import create_corpus
+from spacy_pointparse.training.corpus import create_corpus
 
 EDGES = numpy.linspace(0, 1, 11)
 

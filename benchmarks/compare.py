@@ -20,7 +20,7 @@ from typing import Any
 from one_thread import ENVIRONMENT, run, score
 from roundtrip import OPTIONS
 
-from spacy_pointparse.evalb import evaluate_files
+from spacy_pointparse.evaluation.report import evaluate_files
 from spacy_pointparse.trees import read_trees, tree_to_string
 
 HERE = Path(__file__).parent

@@ -15,7 +15,7 @@ import spacy
 from spacy.language import Language
 from spacy.tokens import Doc
 
-from spacy_pointparse.corpus import create_corpus
+from spacy_pointparse.training.corpus import create_corpus
 
 # Recall, precision and F1 of "Our Model" in the tables of the paper; "-" where there is
 # no figure.

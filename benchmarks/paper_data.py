@@ -13,7 +13,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from spacy_pointparse.convert import convert_treebank
+from spacy_pointparse.training.convert import convert_treebank
 
 SPLITS = ("train", "dev", "test")
 # Sentences of each split: of the Penn Treebank the standard ones (the paper rounds), of

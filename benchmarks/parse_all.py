@@ -14,7 +14,7 @@ import spacy
 import torch
 from roundtrip import OPTIONS
 
-from spacy_pointparse.corpus import make_doc
+from spacy_pointparse.tokens import make_doc
 from spacy_pointparse.trees import read_trees
 
 

@@ -17,7 +17,8 @@ import spacy
 from one_thread import run, score
 from spacy.tokens import Doc, DocBin
 
-from spacy_pointparse.constituents import KEY, PARTIAL
+from spacy_pointparse.tokens import SPANS_KEY
+from spacy_pointparse.tokens.constituents import PARTIAL_ATTR
 
 CONFIG = Path(__file__).parents[1] / "configs" / "gold_tags.cfg"
 HIDDEN = 0.5
@@ -27,11 +28,13 @@ def hide_brackets(docs: list[Doc], marked: bool) -> list[Doc]:
     """Hide half of the brackets of each Doc, the same ones in each call."""
     draw = random.Random(0).random
     for doc in docs:
-        spans = list(doc.spans[KEY])
+        spans = list(doc.spans[SPANS_KEY])
         ranges = sorted({(span.start, span.end) for span in spans})
         kept = {bracket for bracket in ranges if draw() >= HIDDEN}
-        doc.spans[KEY] = [span for span in spans if (span.start, span.end) in kept]
-        doc.spans[KEY].attrs[PARTIAL] = marked
+        doc.spans[SPANS_KEY] = [
+            span for span in spans if (span.start, span.end) in kept
+        ]
+        doc.spans[SPANS_KEY].attrs[PARTIAL_ATTR] = marked
     return docs
 
 

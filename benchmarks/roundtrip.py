@@ -12,8 +12,7 @@ from pathlib import Path
 import numpy
 from nltk import Tree
 
-from spacy_pointparse.decoding import decode
-from spacy_pointparse.pointing import encode, to_constituents
+from spacy_pointparse.pointing import decode, pointing_to_tree, tree_to_pointing
 from spacy_pointparse.trees import build_tree, flatten_tree, read_trees, tree_to_string
 
 # Treebanks with other habits than the Penn Treebank's.
@@ -28,12 +27,12 @@ OPTIONS = {
 def survives(tree: Tree) -> bool:
     """Whether a tree comes back from its pointings as it was."""
     words, tags, constituents = flatten_tree(tree)
-    pointings = encode(constituents, len(words))
+    pointings = tree_to_pointing(constituents, len(words))
     general = numpy.zeros((len(words), len(words)))
     general[numpy.arange(len(words)), pointings.targets] = 1.0
     # Every word is a part by itself somewhere: the singleton targets are the diagonal.
     decoded = decode(general, numpy.ones(len(words)))
-    restored = to_constituents(pointings._replace(targets=decoded))
+    restored = pointing_to_tree(pointings._replace(targets=decoded))
     return tree_to_string(build_tree(words, tags, restored)) == tree_to_string(tree)
 
 

@@ -26,9 +26,8 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from torch_struct import TreeCRF
 
-from spacy_pointparse.corpus import read_docs
-from spacy_pointparse.decoding import decode_batch, decode_exact
-from spacy_pointparse.inference import Decoding
+from spacy_pointparse.pointing import Decoder, decode_batch, decode_exact
+from spacy_pointparse.training.corpus import read_docs
 
 LENGTHS = [10, 20, 40, 80, 160, 320, 640]
 BATCH_WORDS = 6400
@@ -72,11 +71,11 @@ def find_scores(nlp: Language, docs: list[Doc]) -> Batch:
     parser = nlp.get_pipe("pointing_parser")
     seen: list[Batch] = []
 
-    def keep(decoding: Decoding, *batch: object) -> list[list[NDArray]]:
+    def keep(decoding: Decoder, *batch: object) -> list[list[NDArray]]:
         seen.append(batch[:3])
         return [[targets] for targets in decode_batch(*batch[:3])]
 
-    with mock.patch.object(Decoding, "list_trees", keep):
+    with mock.patch.object(Decoder, "list_trees", keep):
         parser.predict(docs)
     general, singleton, lengths = zip(*seen)
     return (

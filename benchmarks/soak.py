@@ -20,8 +20,8 @@ from nltk.tokenize.treebank import TreebankWordDetokenizer
 from numpy.typing import NDArray
 from peers.common import read_memory
 
-from spacy_pointparse.constituents import KEY
-from spacy_pointparse.corpus import read_docs
+from spacy_pointparse.tokens import SPANS_KEY
+from spacy_pointparse.training.corpus import read_docs
 
 SENTENCES = 1_000_000
 BLOCKS = 20
@@ -46,7 +46,10 @@ def main(path: str, sentences: int = SENTENCES) -> None:
     total, start = 0, time.process_time()
     print("| sentences | sentences/s | MiB |\n|---|---|---|")
     for i, doc in enumerate(nlp.pipe(cycle(texts), batch_size=256)):
-        trees, scores = doc._.parse_string, numpy.array(doc.spans[KEY].attrs["scores"])
+        trees, scores = (
+            doc._.parse_string,
+            numpy.array(doc.spans[SPANS_KEY].attrs["scores"]),
+        )
         known_trees, known_scores = first.setdefault(i % len(texts), (trees, scores))
         if trees == known_trees:
             difference = max(difference, abs(scores - known_scores).max(initial=0))

@@ -34,10 +34,10 @@ from spacy.tokens import Doc
 from spacy.util import is_package
 from thinc.api import Model
 
-from spacy_pointparse.corpus import create_corpus, read_docs
-from spacy_pointparse.evalb import evaluate_files
-from spacy_pointparse.inference import Decoding
-from spacy_pointparse.pointing_parser import PointingParser
+from spacy_pointparse.evaluation.report import evaluate_files
+from spacy_pointparse.pipeline.pointing_parser import PointingParser
+from spacy_pointparse.pointing import Decoder
+from spacy_pointparse.training.corpus import create_corpus, read_docs
 
 HERE = Path(__file__).parent
 RUNS = 3
@@ -162,7 +162,7 @@ def watch(spent: dict[str, float], parser: PointingParser) -> Iterator[None]:
     with ExitStack() as stack:
         for owner, method, name in (
             (Model, "predict", ""),
-            (Decoding, "list_trees", "decoding"),
+            (Decoder, "list_trees", "decoding"),
             (parser, "set_annotations", "writing"),
         ):
             function = timed(name, getattr(owner, method))

@@ -20,7 +20,7 @@ import torch
 from spacy.training.initialize import init_nlp
 from spacy.util import fix_random_seed, load_config, registry, resolve_dot_names
 
-from spacy_pointparse.pointing_parser import PointingParser
+from spacy_pointparse.pipeline.pointing_parser import PointingParser
 
 CONFIG = Path(__file__).parents[1] / "configs" / "cpu.cfg"
 UPDATES = 150

@@ -16,7 +16,7 @@ from spacy.vocab import Vocab
 from thinc.api import Adam, Config, fix_random_seed
 from thinc.util import has_torch_cuda_gpu
 
-from spacy_pointparse.corpus import make_doc
+from spacy_pointparse.tokens import make_doc
 from spacy_pointparse.trees import clean_tree, parse_trees
 
 # A slow machine is no fault of the code, and forked workers hang on torch's threads.

@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from ..convert import convert_treebank
-from ..trees import SEPARATORS
+from ..training.convert import convert_treebank
+from ..trees.cleaning import SEPARATORS
 from .options import Broken, OnError, Resume, clear_errors
 
 RENAME = re.compile(r"[^=()\s]+=[^=()\s]+")

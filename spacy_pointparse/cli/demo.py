@@ -38,10 +38,10 @@ def demo_cli(
         )
     from streamlit.web import cli
 
-    from ..demo.page import load_pipeline
+    from ..visualization.page.page import load_pipeline
 
     load_pipeline(model)
     os.environ.update(_SETTINGS | dict(os.environ))
     options = [] if port is None else ["--server.port", str(port)]
-    script = Path(__file__).parents[1] / "demo" / "app.py"
+    script = Path(__file__).parents[1] / "visualization" / "page" / "app.py"
     cli.main(["run", str(script), *options, "--", model])

@@ -9,8 +9,8 @@ import spacy
 import typer
 from spacy.cli._util import setup_gpu
 
-from ..corpus import create_corpus
-from ..files import write_folder, write_whole
+from ..training.corpus import create_corpus
+from ..util.files import write_folder, write_whole
 from .options import GpuId, Model, clear_errors
 
 GoldTags = Annotated[bool, typer.Option(help="Give the gold tags")]

@@ -9,9 +9,9 @@ from pathlib import Path
 from spacy.tokens import Doc
 from spacy.vocab import Vocab
 
-from ..constituents import get_doc_string
-from ..progress import pack_docs
-from ..stream import describe
+from ..tokens.constituents import get_doc_string
+from ..tokens.docbin import pack_docs
+from ..tokens.export import describe
 from .inputs import Item
 
 # In a printed tree: brackets that open, tag, word, brackets that close.

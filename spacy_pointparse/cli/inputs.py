@@ -14,8 +14,9 @@ from spacy.tokens import Doc
 from spacy.util import minibatch
 from spacy.vocab import Vocab
 
-from ..corpus import SUFFIX, list_files, read_docs, unpack_docs
-from ..stream import parse_texts
+from ..parallel.processes import parse_texts
+from ..tokens.docbin import SUFFIX, unpack_docs
+from ..training.corpus import list_files, read_docs
 
 STDIN = Path("-")
 

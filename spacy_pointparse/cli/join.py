@@ -6,8 +6,8 @@ from typing import Annotated
 import spacy
 import typer
 
-from ..files import write_folder
-from ..joining import join_parsers
+from ..pipeline.join import join_parsers
+from ..util.files import write_folder
 from .options import clear_errors
 
 

@@ -14,9 +14,9 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from tqdm import tqdm
 
-from ..progress import (
+from ..tokens.docbin import collect_docs
+from ..util.resume import (
     Progress,
-    collect_docs,
     get_partial,
     load_progress,
     remove_partial,

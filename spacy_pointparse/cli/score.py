@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from ..evalb import evaluate_files
+from ..evaluation.report import evaluate_files
 from .options import clear_errors
 
 

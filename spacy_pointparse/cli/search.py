@@ -11,20 +11,12 @@ import typer
 from spacy.cli._util import setup_gpu
 from spacy.tokens import Doc, Span
 
-from ..constituents import get_span_string
-from ..search import PatternError, compile_pattern, find_constituents
-from ..sentences import get_sentences
+from ..tokens.constituents import get_span_string
+from ..tokens.search import PatternError, compile_pattern, find_constituents
+from ..tokens.sentences import get_sentences
 from .formats import show_error
 from .inputs import STDIN, find_inputs, parse_items, read_items, read_treebank
-from .options import (
-    BatchSize,
-    Broken,
-    Field,
-    GpuId,
-    OnError,
-    Texts,
-    clear_errors,
-)
+from .options import BatchSize, Broken, Field, GpuId, OnError, Texts, clear_errors
 
 
 def search_cli(

@@ -11,9 +11,9 @@ import spacy
 import typer
 from spacy.tokens import Doc
 
-from ..corpus import read_docs
-from ..drawing import render
-from ..files import write_whole
+from ..training.corpus import read_docs
+from ..util.files import write_whole
+from ..visualization.render import render
 from .inputs import STDIN
 from .options import clear_errors
 

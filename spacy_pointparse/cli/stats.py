@@ -8,7 +8,8 @@ from typing import Annotated
 import typer
 from wasabi import table
 
-from ..stats import TreebankStats, plot
+from ..evaluation.stats import TreebankStats
+from ..visualization.plot import plot
 from .inputs import read_treebank
 from .options import Broken, OnError, clear_errors
 

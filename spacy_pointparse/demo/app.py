@@ -1,7 +1,0 @@
-"""What Streamlit runs, again and again: see the command `demo`."""
-
-import sys
-
-from spacy_pointparse.demo.page import show_page
-
-show_page(sys.argv[1])

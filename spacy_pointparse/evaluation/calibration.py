@@ -1,0 +1,66 @@
+"""Probabilities that hold: of constituents given 0.8, four of five are right."""
+
+from typing import NamedTuple
+
+import numpy
+from numpy.typing import NDArray
+
+# Keeps the logarithms of 0 and 1 finite.
+MIN_PROBABILITY = 1e-6
+STEPS = 50
+
+
+class Calibration(NamedTuple):
+    """A line through log-odds (Platt, 1999).
+
+    slope (float): Of the line.
+    intercept (float): Of the line.
+    """
+
+    slope: float = 1.0
+    intercept: float = 0.0
+
+    def apply(self, probabilities: NDArray) -> NDArray:
+        """Calibrate probabilities, of any shape."""
+        return _sigmoid(self.slope * _log_odds(probabilities) + self.intercept)
+
+
+def fit(probabilities: NDArray, right: NDArray) -> Calibration:
+    """Find the line under which the outcomes are most likely, by Newton's method. Each
+    outcome counts as a little less than certain (Platt, 1999), so that few of them do
+    not make probabilities of 0 or 1.
+
+    probabilities (NDArray): What the model said. Shape (n,).
+    right (NDArray): What was true, 0 or 1. Shape (n,).
+    RETURNS (Calibration): The line.
+    RAISES (ValueError): If all outcomes are the same: there is nothing to fit.
+    """
+    right = numpy.asarray(right, dtype=bool)
+    rights, wrongs = right.sum(), (~right).sum()
+    if not rights or not wrongs:
+        raise ValueError(
+            "Calibration needs predictions, some right and some wrong: "
+            "take more data, which the parser was not trained on."
+        )
+    inputs = numpy.stack(
+        [_log_odds(probabilities), numpy.ones(len(probabilities))], axis=1
+    )
+    truths = numpy.where(right, (rights + 1) / (rights + 2), 1 / (wrongs + 2))
+    weights = numpy.array(Calibration())
+    for _ in range(STEPS):
+        expected = _sigmoid(inputs @ weights)
+        gradient = inputs.T @ (expected - truths)
+        # Singular where all probabilities are alike.
+        curvature = (inputs.T * (expected * (1 - expected))) @ inputs
+        step = numpy.linalg.solve(curvature + MIN_PROBABILITY * numpy.eye(2), gradient)
+        weights -= step / max(1.0, float(numpy.abs(step).max()))
+    return Calibration(*weights.tolist())
+
+
+def _log_odds(probabilities: NDArray) -> NDArray:
+    clipped = numpy.clip(probabilities, MIN_PROBABILITY, 1 - MIN_PROBABILITY)
+    return numpy.log(clipped) - numpy.log1p(-clipped)
+
+
+def _sigmoid(scores: NDArray) -> NDArray:
+    return 1 / (1 + numpy.exp(-scores))

@@ -1,0 +1,212 @@
+"""The registered scorer: the parses of Docs, counted by EVALB's rules.
+
+Docs are compared character by character, so that tokens, spaces and sentences may
+differ, and the gold tags decide for both sides what is punctuation.
+"""
+
+from bisect import bisect_left, bisect_right
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from itertools import accumulate
+from typing import Any, NamedTuple
+
+from spacy.errors import Errors
+from spacy.scorer import PRFScore
+from spacy.tokens import Doc
+from spacy.training import Example
+
+from ..tokens.constituents import SPANS_KEY
+from ..tokens.sentences import get_sentences
+from ..trees.structure import Constituent
+from .evalb import (
+    EvalbParams,
+    Parse,
+    add_types,
+    count_crossing,
+    delete_words,
+    find_mismatch,
+    get_setting,
+    move_brackets,
+    score_types,
+    select_brackets,
+)
+
+
+def make_constituents_scorer(setting: str = "collins") -> Callable[..., dict[str, Any]]:
+    """Make the registered scorer, `spacy-pointparse.constituents_scorer.v1`.
+
+    setting (str): "collins", "nk" or "spmrl".
+    RETURNS (Callable): `constituents_score` under that setting.
+    """
+    get_setting(setting)
+    return partial(constituents_score, setting=setting)
+
+
+def constituents_score(
+    examples: Iterable[Example], *, setting: str = "collins", **kwargs: Any
+) -> dict[str, Any]:
+    """Score the parses of Docs. References without a parse are left out, and a score
+    without gold is None.
+
+    examples (Iterable[Example]): The examples to score.
+    setting (str): "collins", "nk" or "spmrl".
+    RETURNS (dict[str, Any]): Precision, recall and F-score of the brackets, in all and
+        by label, from 0 to 1. By gold sentence: the share with all brackets right and
+        the average of crossing brackets. Tag accuracy, over the tokens common to both
+        sides without punctuation. And the number of gold sentences that EVALB itself
+        would reject, because the words left by each side's own tags differ. The last
+        two need gold tags.
+    RAISES (ValueError): If the texts of an example differ by more than white space.
+    """
+    rules = get_setting(setting)
+    scored = (eg for eg in examples if SPANS_KEY in eg.reference.spans)
+    results = [_count_example(example, rules) for example in scored]
+    per_type = add_types(scores for scores, _ in results)
+    brackets = sum(per_type.values(), PRFScore())
+    total: Counter[str] = Counter()
+    for _, counts in results:
+        total.update(counts)
+    scores = {
+        "spans_constituents_p": brackets.precision,
+        "spans_constituents_r": brackets.recall,
+        "spans_constituents_f": brackets.fscore,
+        "spans_constituents_per_type": {k: v.to_dict() for k, v in per_type.items()},
+        "constituents_complete": _divide(total["complete"], total["sentences"]),
+        "constituents_crossing": _divide(total["crossing"], total["sentences"]),
+        "constituents_tag_acc": _divide(total["tags"], total["tokens"]),
+        "constituents_rejected": total["rejected"] if total["tagged"] else None,
+    }
+    return scores if results else dict.fromkeys(scores)
+
+
+def find_errors(
+    example: Example, *, setting: str = "collins"
+) -> tuple[list[int], list[int]]:
+    """Find what `constituents_score` counts against a parse.
+
+    example (Example): The predicted and the gold Doc.
+    setting (str): "collins", "nk" or "spmrl".
+    RETURNS (tuple[list[int], list[int]]): Which constituents of the predicted Doc are
+        wrong and which of the gold Doc are missed, as numbers in their span groups.
+    RAISES (ValueError): If the texts differ by more than white space.
+    """
+    rules = get_setting(setting)
+    gold, pred, places = _read_texts(example, rules)
+    golds = list(_list_counted(example.reference, gold, places, rules))
+    preds = list(_list_counted(example.predicted, pred, places, rules))
+    return list(_find_unmatched(preds, golds)), list(_find_unmatched(golds, preds))
+
+
+def _divide(part: int, whole: int) -> float | None:
+    return part / whole if whole else None
+
+
+class _Text(NamedTuple):
+    """A Doc without its white space.
+
+    words (list[str]): The characters of each token.
+    tags (list[str]): The tag of each token.
+    places (list[int]): How many characters lie before each token, and in all.
+    """
+
+    words: list[str]
+    tags: list[str]
+    places: list[int]
+
+    def get_parse(self, start: int, end: int) -> Parse:
+        """The words and tags that begin in a range of characters."""
+        first, last = (bisect_left(self.places, place) for place in (start, end))
+        inside = [i for i in range(first, last) if self.words[i]]
+        return [self.words[i] for i in inside], [self.tags[i] for i in inside], []
+
+
+def _read_text(doc: Doc) -> _Text:
+    words = ["".join(token.text.split()) for token in doc]
+    tags = [token.tag_ for token in doc]
+    return _Text(words, tags, list(accumulate(map(len, words), initial=0)))
+
+
+def _read_texts(
+    example: Example, setting: EvalbParams
+) -> tuple[_Text, _Text, list[int]]:
+    """The gold and the predicted text, and how many characters that are kept lie before
+    each of theirs."""
+    gold, pred = _read_text(example.reference), _read_text(example.predicted)
+    if "".join(gold.words) != "".join(pred.words):
+        raise ValueError(Errors.E949.format(x=pred.words[:10], y=gold.words[:10]))
+    kept = [tag not in setting.deleted for tag in gold.tags]
+    by_character = (keep for keep, word in zip(kept, gold.words) for _ in word)
+    return gold, pred, list(accumulate(by_character, initial=0))
+
+
+def _count_example(
+    example: Example, setting: EvalbParams
+) -> tuple[dict[str, PRFScore], dict[str, int]]:
+    gold, pred, places = _read_texts(example, setting)
+    golds = select_brackets(_get_brackets(example.reference, gold, places), setting)
+    preds = select_brackets(_get_brackets(example.predicted, pred, places), setting)
+    sents = get_sentences(example.reference)
+    bounds = [(gold.places[sent.start], gold.places[sent.end]) for sent in sents]
+    starts = [places[start] for start, end in bounds if places[start] < places[end]]
+    differing = (golds - preds) + (preds - golds)
+    wrong = {bisect_right(starts, start) for start, _, _ in differing}
+    return score_types(golds, preds), {
+        "sentences": len(starts),
+        "complete": len(starts) - len(wrong),
+        "crossing": count_crossing(golds, preds, places[-1]),
+        **_count_tags(gold, pred, bounds, setting),
+    }
+
+
+def _get_brackets(doc: Doc, text: _Text, places: Sequence[int]) -> list[Constituent]:
+    """The brackets over the characters that are kept."""
+    spans = doc.spans.get(SPANS_KEY, ())
+    constituents = ((span.start, span.end, span.label_) for span in spans)
+    return move_brackets(constituents, [places[place] for place in text.places])
+
+
+def _list_counted(
+    doc: Doc, text: _Text, places: Sequence[int], setting: EvalbParams
+) -> Iterator[tuple[int, Constituent]]:
+    """The constituents that count, with their numbers in the span group."""
+    ends = [places[place] for place in text.places]
+    for i, span in enumerate(doc.spans.get(SPANS_KEY, ())):
+        moved = move_brackets([(span.start, span.end, span.label_)], ends)
+        yield from ((i, bracket) for bracket in select_brackets(moved, setting))
+
+
+def _find_unmatched(
+    brackets: Iterable[tuple[int, Constituent]],
+    others: Iterable[tuple[int, Constituent]],
+) -> Iterator[int]:
+    left = Counter(bracket for _, bracket in others)
+    for i, bracket in brackets:
+        if left[bracket]:
+            left[bracket] -= 1
+        else:
+            yield i
+
+
+def _count_tags(
+    gold: _Text, pred: _Text, bounds: Iterable[tuple[int, int]], setting: EvalbParams
+) -> dict[str, int]:
+    """Count what needs gold tags: nothing, where there are none."""
+    if not any(gold.tags):
+        return {}
+    pred_tags = dict(zip(zip(pred.places, pred.places[1:]), pred.tags))
+    gold_tags = dict(zip(zip(gold.places, gold.places[1:]), gold.tags))
+    common = [
+        (tag, pred_tags[place])
+        for place, tag in gold_tags.items()
+        if place in pred_tags and place[0] < place[1]
+        if tag and tag not in setting.deleted
+    ]
+    parses = [(gold.get_parse(*ends), pred.get_parse(*ends)) for ends in bounds]
+    left = [delete_words(*pair, setting) for pair in parses]
+    return {
+        "tagged": 1,
+        "tokens": len(common),
+        "tags": sum(a == b for a, b in common),
+        "rejected": sum(bool(find_mismatch(a[0], b[0])) for a, b in left),
+    }

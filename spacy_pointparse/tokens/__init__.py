@@ -1,0 +1,33 @@
+"""How a parse lives on a Doc: constituents, sentences, search, export.
+
+Knows spaCy and nltk. Must not import thinc, torch, training or the component.
+"""
+
+from .constituents import (
+    SPANS_KEY,
+    NonConstituentException,
+    get_constituents,
+    set_constituents,
+)
+from .docs import make_doc
+from .export import describe, from_json, to_discbracket, to_json, to_penn
+from .extensions import install_extensions
+from .search import PatternError, find_constituents
+from .sentences import get_sentences
+
+__all__ = [
+    "SPANS_KEY",
+    "NonConstituentException",
+    "PatternError",
+    "describe",
+    "find_constituents",
+    "from_json",
+    "get_constituents",
+    "get_sentences",
+    "install_extensions",
+    "make_doc",
+    "set_constituents",
+    "to_discbracket",
+    "to_json",
+    "to_penn",
+]

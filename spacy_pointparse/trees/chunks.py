@@ -1,0 +1,127 @@
+"""Runs of lines that hold whole trees."""
+
+import re
+from collections import deque
+from collections.abc import Iterable, Iterator
+from itertools import chain
+
+from .structure import ROOT_LABELS
+
+Line = tuple[int, str]  # its number, its text
+# Lines of one tree at most: an unclosed bracket must not swallow a whole file. After
+# many such trees it is the lower number.
+MIN_LINES, MAX_LINES = 200, 5000
+# Characters of a line and of a tree at most: reading takes up to 450 bytes for each.
+MAX_SIZE = 1_000_000
+_OPENER = re.compile(r"^\s*\(\s*([^\s()]*)")
+_WORD = re.compile(r"[^\s()]\s+[^\s()]|\)")  # a line with a word in it
+_END: Line = (0, "")
+
+
+def split_chunks(lines: Iterable[str]) -> Iterator[list[Line]]:
+    """Split a file into runs of lines that hold whole trees, or one faulty tree."""
+    texts = map(_strip, lines)
+    stream = chain(((i, text) for i, text in enumerate(texts, start=1) if text), [_END])
+    again: deque[Line] = deque()
+    chunk = _Chunk(set(ROOT_LABELS), MAX_LINES)
+    while True:
+        line = again.popleft() if again else next(stream)
+        if line is not _END and not chunk.ends_before(line[1]):
+            chunk.add(line)
+        elif chunk.lines:
+            leftover = chunk.cut_leftover()
+            again.extendleft([line, *reversed(leftover)])
+            yield chunk.lines
+            chunk = chunk.make_next(bool(leftover))
+        else:
+            return
+
+
+class _Chunk:
+    """Lines that hold whole trees, as far as brackets and indentation tell.
+
+    openers (set[str]): The labels that trees of this file have begun with so far.
+    max_lines (int): Lines after which a tree counts as unclosed.
+    after_one_line (bool): Whether the chunk before took one line.
+    """
+
+    def __init__(
+        self, openers: set[str], max_lines: int, after_one_line: bool = False
+    ) -> None:
+        self.openers = openers
+        self.max_lines = max_lines
+        self.after_one_line = after_one_line
+        self.lines: list[Line] = []
+        self.indent = 0
+        self.depth = 0
+        self.size = 0
+
+    def add(self, line: Line) -> None:
+        if not self.lines:
+            self.indent = _get_indent(line[1])
+            self.openers.update(_OPENER.findall(line[1]))
+        self.lines.append(line)
+        self.depth += line[1].count("(") - line[1].count(")")
+        self.size += len(line[1])
+
+    def ends_before(self, text: str) -> bool:
+        """Whether a line begins the next tree. Brackets alone cannot tell, as some may
+        be missing or surplus: the indent tells, and how the trees so far began."""
+        if not self.lines:
+            return False
+        if len(self.lines) >= self.max_lines or self.size > MAX_SIZE:
+            return True
+        label = _get_opener(text)
+        known = label in self.openers
+        deeper = _get_indent(text) > self.indent
+        if self.depth <= 0:
+            return known or not deeper or label is None
+        is_sure = label in ROOT_LABELS or not self.is_flush_left()
+        return known and not deeper and is_sure
+
+    def is_flush_left(self) -> bool:
+        """Whether an open tree seems to be spread over lines of equal indent."""
+        if _WORD.search(self.lines[0][1]):
+            return False
+        return len(self.lines) == 1 or _get_indent(self.lines[1][1]) <= self.indent
+
+    def cut_leftover(self) -> list[Line]:
+        """Take the lines off an unclosed tree that may hold the next ones."""
+        first = len(self.lines)
+        if self.depth > 0:
+            first = next((i for i in range(1, first) if self.may_begin(i)), first)
+        self.lines, leftover = self.lines[:first], self.lines[first:]
+        return leftover
+
+    def make_next(self, has_leftover: bool) -> "_Chunk":
+        """Make the chunk after this one. Lines left over are read again, so that trees
+        may be shorter after each unclosed one: else a file of these takes hours."""
+        lines = len(self.lines)
+        most = self.max_lines // 2 if has_leftover else self.max_lines + lines
+        most = min(max(most, MIN_LINES), MAX_LINES)
+        return _Chunk(self.openers, most, lines == 1)
+
+    def may_begin(self, i: int) -> bool:
+        """Whether, that being so, a line may begin the next tree."""
+        label = _get_opener(self.lines[i][1])
+        deeper = _get_indent(self.lines[i][1]) > self.indent
+        if label is None or deeper:
+            return False
+        is_flush_left = self.is_flush_left() and not self.after_one_line
+        return label in self.openers or not is_flush_left
+
+
+def _strip(line: str) -> str:
+    if len(line) > MAX_SIZE:  # read in part, and refused as it is too long
+        return line
+    return line.lstrip("\ufeff").rstrip()
+
+
+def _get_opener(text: str) -> str | None:
+    """The label that a line begins with, if it begins with a bracket."""
+    match = _OPENER.match(text)
+    return match[1] if match else None
+
+
+def _get_indent(text: str) -> int:
+    return len(text) - len(text.lstrip())

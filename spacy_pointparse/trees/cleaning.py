@@ -1,0 +1,87 @@
+"""Trees as treebanks write them, made comparable."""
+
+import re
+from collections.abc import Mapping
+from functools import lru_cache
+
+from nltk import Tree
+
+from .escaping import unescape_word
+from .structure import EMPTY_TAG, ROOT, ROOT_LABELS, is_preterminal, list_nodes
+
+SEPARATORS = "-=|"
+# Where empties are bare leaves, a zero is one under these labels and a word elsewhere.
+ZERO_LABELS = frozenset(["C", "P", "WADJP", "WADVP", "WNP", "WPP"])
+
+
+def clean_tree(
+    tree: Tree,
+    *,
+    separators: str = SEPARATORS,
+    keep_functions: bool = False,
+    bare_empties: bool = False,
+) -> Tree | None:
+    """Make a clean copy of a tree: one TOP root, no empties, no words of white space,
+    no emptied nodes, phrase labels without function tags and indices, and no node
+    without a label. Words and tags stay as they are.
+
+    tree (Tree): The tree as it was read.
+    separators (str): The characters that part functions and indices from a label.
+        A label that begins with one, such as `-LRB-`, is never cut.
+    keep_functions (bool): Whether to cut indices only.
+    bare_empties (bool): Whether empties are not tagged `-NONE-` but stand right under
+        a label, as in `(NP-SBJ *con*)` and `(C 0)`. Elsewhere `*` and `0` are words.
+    RETURNS (Tree | None): The clean tree, or None if no word is left.
+    """
+    cleaned: dict[int, list[Tree]] = {}  # what is left of a node, under its id
+    for node in reversed(list_nodes(tree)):
+        label = _cut_label(node.label(), separators, keep_functions)
+        if is_preterminal(node):
+            head = _cut_label(node.label(), separators, False)
+            is_empty = _is_empty(head, node[0], bare_empties)
+            cleaned[id(node)] = [] if is_empty else [Tree(node.label(), node)]
+        else:
+            kept = [piece for child in node for piece in cleaned[id(child)]]
+            cleaned[id(node)] = [Tree(label, kept)] if kept and label else kept
+    rest = cleaned[id(tree)]
+    while len(rest) == 1 and _is_root(rest[0]):
+        rest = list(rest[0])
+    return Tree(ROOT, rest) if rest else None
+
+
+def _is_root(node: Tree) -> bool:
+    return node.label() in ROOT_LABELS and not is_preterminal(node)
+
+
+def _is_empty(tag: str, word: str, bare_empties: bool) -> bool:
+    is_bare = word.startswith("*") or (word == "0" and tag in ZERO_LABELS)
+    is_space = unescape_word(word).isspace()  # on a Doc, that is part of no tree
+    return tag == EMPTY_TAG or is_space or (bare_empties and is_bare)
+
+
+@lru_cache(10_000)
+def _cut_label(label: str, separators: str, keep_functions: bool) -> str:
+    if not separators or label[:1] in separators:
+        return label
+    marks = f"[{re.escape(separators)}]"
+    if keep_functions:
+        return re.sub(rf"{marks}\d+(?={marks}|$)", "", label)
+    return re.split(marks, label)[0]
+
+
+def harmonize(
+    tree: Tree, relabel: Mapping[str, str], unwrap: set[str], found: set[str]
+) -> Tree:
+    """Rename labels and take them off, and note which are found."""
+    while len(tree) == 1 and tree[0].label() in unwrap and isinstance(tree[0][0], Tree):
+        found.add(tree[0].label())
+        tree = Tree(ROOT, list(tree[0]))
+    stack = [tree]
+    while stack:
+        node = stack.pop()
+        children = [child for child in node if isinstance(child, Tree)]
+        if children:
+            found.add(node.label())
+            node.set_label(relabel.get(node.label(), node.label()))
+        stack += children
+    return tree

@@ -1,0 +1,7 @@
+"""What Streamlit runs, again and again: see the command `demo`."""
+
+import sys
+
+from spacy_pointparse.visualization.page.page import show_page
+
+show_page(sys.argv[1])

@@ -1,0 +1,360 @@
+import math
+import warnings
+
+import numpy
+import pytest
+import spacy
+from numpy.testing import assert_allclose
+from spacy.tokens import Doc, DocBin
+from thinc.api import Adam
+
+from spacy_pointparse.pipeline import inference
+from spacy_pointparse.pipeline.inference import Inference
+from spacy_pointparse.pointing import Decoder
+from spacy_pointparse.tokens import SPANS_KEY
+from spacy_pointparse.trees import flatten_tree
+
+DECODERS = ["greedy", "beam", "exact"]
+# Greedy decoding is trapped by the 5, see test_decoding.
+GENERAL = numpy.log([[0.1] * 4, [0.1, 0.1, 0.5, 0.6], [0.5] + [0.1] * 3, [0.1] * 4])
+SINGLETON = numpy.log([0.9] * 4)
+
+
+@pytest.fixture(scope="module")
+def known(trained_path):
+    """A tiny parser that knows the trees by heart, not to be changed."""
+    return spacy.load(trained_path)
+
+
+def parse(nlp, examples):
+    return list(nlp.pipe(example.predicted for example in examples))
+
+
+@pytest.mark.parametrize("decoder", DECODERS)
+@pytest.mark.parametrize("decode_from", ["log_probabilities", "probabilities"])
+def test_sure_trees_are_found_by_every_decoder(
+    trained_path, make_examples, trees, decoder, decode_from
+):
+    config = {
+        "components.pointing_parser.decoder": decoder,
+        "components.pointing_parser.decode_from": decode_from,
+    }
+    nlp = spacy.load(trained_path, config=config)
+    docs = parse(nlp, make_examples(nlp))
+    assert [doc._.parse_string for doc in docs] == trees
+
+
+@pytest.mark.parametrize(
+    "decoder, expected",
+    [("greedy", [3, 3, 3, 0]), ("exact", [3, 2, 0, 0]), ("beam", [3, 2, 0, 0])],
+)
+def test_decoders_differ_where_the_first_split_misleads(decoder, expected):
+    decoding = Decoder(decoder=decoder, beam_size=2)
+    [[tree]] = decoding.list_trees(GENERAL[None], SINGLETON[None], [4], 1)
+    assert tree.tolist() == expected
+
+
+@pytest.mark.parametrize("longest, expected", [(4, [3, 2, 0, 0]), (3, [3, 3, 3, 0])])
+def test_long_sentences_are_decoded_greedily_beside_short_ones(
+    monkeypatch, longest, expected
+):
+    monkeypatch.setattr(inference, "MAX_EXACT", longest)
+    general, singleton = numpy.stack([GENERAL] * 3), numpy.stack([SINGLETON] * 3)
+    [three], [four], [two] = Decoder().list_trees(general, singleton, [3, 4, 2], 1)
+    assert four.tolist() == expected
+    assert (len(three), two.tolist()) == (3, [1, 0])
+
+
+def test_beam_keeps_as_many_trees_as_it_is_told():
+    narrow = Decoder(decoder="beam", beam_size=1)
+    [[tree]] = narrow.list_trees(GENERAL[None], SINGLETON[None], [4], 1)
+    assert tree.tolist() == [3, 3, 3, 0]
+    [trees] = narrow.list_trees(GENERAL[None], SINGLETON[None], [4], 3)
+    assert len(trees) == 3
+
+
+def test_words_are_parsed_within_the_budget(trained_path, make_examples, monkeypatch):
+    encode, padded = Inference._encode, []
+
+    def spy(self, words):
+        padded.append(len(words.lengths) * max(words.lengths))
+        return encode(self, words)
+
+    monkeypatch.setattr(Inference, "_encode", spy)
+    config = {"components.pointing_parser.max_batch_tokens": 8}
+    nlp = spacy.load(trained_path, config=config)
+    docs = [example.predicted for example in make_examples(nlp)]
+    list(nlp.pipe(docs))
+    longest = max(map(len, docs))
+    assert max(padded) <= max(8, longest)
+    assert 1 < len(padded) < len(docs)
+
+
+def test_long_sentence_makes_no_other_longer(trained_path, make_examples, monkeypatch):
+    encode, batches = Inference._encode, []
+
+    def spy(self, words):
+        batches.append(words.lengths.tolist())
+        return encode(self, words)
+
+    monkeypatch.setattr(Inference, "_encode", spy)
+    nlp = spacy.load(trained_path)
+    docs = [example.predicted for example in make_examples(nlp)] * 3
+    alone = [doc._.parse_string for doc in nlp.pipe(doc.copy() for doc in docs)]
+    before, batches[:] = list(batches), []
+    starts = [True, *[False] * 1999]
+    monster = Doc(nlp.vocab, words=["very"] * 2000, sent_starts=starts)
+    with pytest.warns(UserWarning, match="more than 1000 words"):
+        found = list(nlp.pipe([*docs[:9], monster, *docs[9:]], batch_size=64))
+    assert [doc._.parse_string for doc in found if doc is not monster] == alone
+    assert batches == [*before, [1000], [1000]]
+
+
+@pytest.mark.parametrize("length", [1, 2, 999, 1000, 1001, 20_000])
+def test_sentence_of_any_length_is_one_tree(trained_path, length):
+    nlp = spacy.load(trained_path)
+    starts = [True, *[False] * (length - 1)]
+    doc = Doc(nlp.vocab, words=["tea"] * length, sent_starts=starts)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        [tree] = nlp(doc)._.parse_trees
+    assert flatten_tree(tree)[0] == ["tea"] * length
+    # Within the bound it is parsed whole, beyond it in pieces, with a warning.
+    told = [w for w in caught if "more than 1000 words" in str(w.message)]
+    assert len(told) == (length > 1000)
+    if length > 1000:
+        pieces = [len(flatten_tree(piece)[0]) for piece in tree]
+        assert (tree.label(), len(pieces)) == ("TOP", -(-length // 1000))
+        assert max(pieces) == 1000
+
+
+@pytest.mark.parametrize("setting", ["beam_size", "max_length", "max_batch_tokens"])
+def test_settings_must_be_positive(setting):
+    with pytest.raises(ValueError, match=f"{setting} must be 1 or more, but is 0"):
+        spacy.blank("en").add_pipe("pointing_parser", config={setting: 0})
+
+
+# --- several trees ---
+
+
+def test_best_trees_begin_with_the_parse(known, make_examples):
+    parser = known.get_pipe("pointing_parser")
+    for example in make_examples(known):
+        [ranked] = parser.find_best(example.predicted, 3)
+        assert SPANS_KEY not in example.predicted.spans
+        scores = [score for score, _ in ranked]
+        assert scores == sorted(scores, reverse=True)
+        assert len({str(tree) for _, tree in ranked}) == len(ranked) == 3
+        words = [token.text for token in example.predicted]
+        assert all(tree.leaves() == words for _, tree in ranked)
+        [best] = known(example.predicted)._.parse_trees
+        assert ranked[0][1] == best
+
+
+def test_best_trees_are_ranked_by_log_probability_however_decoded(
+    make_nlp, train, make_examples
+):
+    nlp = make_nlp(decode_from="probabilities")
+    train(nlp, steps=8)
+    parser = nlp.get_pipe("pointing_parser")
+    doc = make_examples(nlp)[1].predicted
+    [ranked] = parser.find_best(doc, 10)
+    scores = [score for score, _ in ranked]
+    assert scores == sorted(scores, reverse=True)
+
+
+def test_scores_of_trees_are_probabilities(known, make_examples):
+    parser = known.get_pipe("pointing_parser")
+    doc = make_examples(known)[0].predicted
+    [ranked] = parser.find_best(doc, 100)
+    # The best is known by heart.
+    assert -0.1 < ranked[0][0] <= 0
+    assert sum(math.exp(score) for score, _ in ranked) <= 1 + 1e-5
+
+
+def test_best_trees_of_a_word_are_all_that_it_can_have(known):
+    parser = known.get_pipe("pointing_parser")
+    [ranked] = parser.find_best(Doc(known.vocab, words=["Yes"]), 100)
+    assert len(ranked) == len(parser.cfg["labels"]["unaries"])
+    assert sum(math.exp(score) for score, _ in ranked) == pytest.approx(1)
+
+
+def test_scores_of_trees_are_made_of_pointings_and_labels(
+    make_nlp, make_examples, monkeypatch
+):
+    """All trees of two words have a probability of 1 together, and all of three what
+    the word between gives to the other two: what is left, it points at itself."""
+    encode, encoded = Inference._encode, []
+
+    def spy(self, words):
+        encoded.append(encode(self, words))
+        return encoded[-1]
+
+    monkeypatch.setattr(Inference, "_encode", spy)
+    nlp = make_nlp()
+    nlp.initialize(lambda: make_examples(nlp))
+    totals = []
+    for words in (["Yes", "Run"], ["The", "otter", "sleeps"]):
+        doc = Doc(nlp.vocab, words=words, sent_starts=[True, *[False] * len(words[1:])])
+        [[[*parses]]] = nlp.get_pipe("pointing_parser")._inference.parse([doc], 10**6)
+        totals.append(sum(math.exp(parse.score) for parse in parses))
+    middle = encoded[1].general[0, 1]
+    assert totals[0] == pytest.approx(1, rel=1e-3)
+    assert totals[1] == pytest.approx(math.exp(middle[0]) + math.exp(middle[2]), 1e-3)
+    assert 0.1 < totals[1] < 0.9
+
+
+def test_best_trees_differ_in_splits_or_labels(known, make_examples):
+    parser = known.get_pipe("pointing_parser")
+    for example in make_examples(known):
+        [ranked] = parser.find_best(example.predicted, 20)
+        shapes = [
+            frozenset(bracket[:2] for bracket in flatten_tree(tree)[2])
+            for _, tree in ranked
+        ]
+        assert 1 < len(set(shapes)) < len(shapes)
+
+
+def test_best_trees_of_several_sentences_and_of_none(known, make_examples):
+    parser = known.get_pipe("pointing_parser")
+    docs = [example.predicted for example in make_examples(known)[:2]]
+    joined = Doc.from_docs(docs, ensure_whitespace=False)
+    together = parser.find_best(joined, 2)
+    assert [ranked[0][1] for ranked in together] == [
+        parser.find_best(doc, 2)[0][0][1] for doc in docs
+    ]
+    assert parser.find_best(Doc(known.vocab), 2) == []
+
+
+def test_best_trees_of_a_sentence_in_pieces_are_one(trained_path, make_examples):
+    config = {"components.pointing_parser.max_length": 2}
+    nlp = spacy.load(trained_path, config=config)
+    doc = make_examples(nlp)[0].predicted
+    with pytest.warns(UserWarning, match="in pieces"):
+        [ranked] = nlp.get_pipe("pointing_parser").find_best(doc, 5)
+    [(score, tree)] = ranked
+    assert tree.label() == "TOP"
+    assert score <= 0
+
+
+def test_best_trees_want_a_trained_parser_and_a_count(known):
+    parser = known.get_pipe("pointing_parser")
+    with pytest.raises(ValueError, match="count must be 1 or more"):
+        parser.find_best(Doc(known.vocab, words=["Yes"]), 0)
+    nlp = spacy.blank("en")
+    untrained = nlp.add_pipe("pointing_parser")
+    with pytest.raises(ValueError, match="not trained"):
+        untrained.find_best(nlp.make_doc("Yes"), 1)
+
+
+# --- probabilities ---
+
+
+def test_probability_of_what_is_known_by_heart(known, make_examples):
+    doc = parse(known, make_examples(known))[0]
+    [sent] = doc.sents
+    for span in sent._.constituents:
+        if span._.labels:
+            assert 0.9 < span._.probability <= 1
+        else:
+            assert span._.probability is None
+
+
+def softmax(scores):
+    return numpy.exp(scores) / numpy.exp(scores).sum(axis=-1, keepdims=True)
+
+
+def test_probability_is_pointing_times_label(known, make_examples):
+    """Worked out anew from the scores of the model."""
+    doc = make_examples(known)[0].predicted
+    parser = known.get_pipe("pointing_parser")
+    [[found]] = parser.predict([doc])
+    model = parser.model
+    rows = numpy.arange(4, dtype="int32")
+    # "The otter sleeps .": S over all, NP over the first two.
+    targets = numpy.array([3, 0, 3, 0], dtype="int32")
+    general, _, labels, *_ = model.predict(([doc], [rows], targets))
+    pointing, label = softmax(general[0]), softmax(labels)
+    by_span = {
+        (start, end): probability
+        for (start, end, _), probability in zip(found.constituents, found.probabilities)
+    }
+    assert_allclose(by_span[0, 4], label[0].max(), rtol=1e-4)
+    assert_allclose(by_span[0, 2], pointing[1, 0] * label[1].max(), rtol=1e-4)
+
+
+def test_probabilities_survive_docbin_and_processes(known, make_examples):
+    docs = parse(known, make_examples(known))
+    expected = [doc.spans[SPANS_KEY].attrs["scores"].tolist() for doc in docs]
+    assert [len(scores) for scores in expected] == [
+        len(d.spans[SPANS_KEY]) for d in docs
+    ]
+    loaded = DocBin(docs=docs).from_bytes(DocBin(docs=docs).to_bytes())
+    found = [
+        doc.spans[SPANS_KEY].attrs["scores"].tolist()
+        for doc in loaded.get_docs(known.vocab)
+    ]
+    assert found == expected
+    bare = [example.predicted for example in make_examples(known)]
+    piped = known.pipe(bare, n_process=2)
+    found = [doc.spans[SPANS_KEY].attrs["scores"].tolist() for doc in piped]
+    for a, b in zip(found, expected):
+        assert_allclose(a, b, rtol=1e-4)
+
+
+def test_probability_is_unknown_where_nobody_said(known, make_examples):
+    gold = make_examples(known)[0].reference
+    assert gold[:]._.probability is None
+    doc = parse(known, make_examples(known))[0]
+    assert doc[:]._.probability is not None
+    doc.spans[SPANS_KEY].append(doc[0:1])
+    assert doc[:]._.probability is None
+
+
+def test_root_over_pieces_has_no_probability(trained_path, make_examples):
+    config = {"components.pointing_parser.max_length": 2}
+    nlp = spacy.load(trained_path, config=config)
+    with pytest.warns(UserWarning, match="in pieces"):
+        [doc] = parse(nlp, make_examples(nlp)[:1])
+    assert doc[:]._.labels == ("TOP",)
+    assert doc[:]._.probability is None
+    assert doc[0:2]._.probability is not None
+
+
+def test_calibration_lowers_the_trust_in_wrong_constituents(
+    trained, make_examples, tmp_path
+):
+    """Half the gold trees are exchanged for others: about half is right now."""
+    wrong = ["(S (NP (DT The)) (VP (NN otter) (VBZ sleeps)) (. .))"]
+    examples = make_examples(trained)[:1] + make_examples(trained, wrong)
+    before = parse(trained, make_examples(trained))[0][0:2]._.probability
+    calibration = trained.get_pipe("pointing_parser").calibrate(examples)
+    assert all(SPANS_KEY not in example.predicted.spans for example in examples)
+    after = parse(trained, make_examples(trained))[0][0:2]._.probability
+    assert after < 0.9 < before
+    assert_allclose(calibration.apply(numpy.array([before])), [after], rtol=1e-3)
+    trained.to_disk(tmp_path)
+    reloaded = spacy.load(tmp_path)
+    assert_allclose(
+        parse(reloaded, make_examples(reloaded))[0][0:2]._.probability, after, rtol=1e-5
+    )
+
+
+def test_calibration_ends_with_the_weights_it_was_for(trained, make_examples):
+    parser = trained.get_pipe("pointing_parser")
+    wrong = ["(S (NP (DT The)) (VP (NN otter) (VBZ sleeps)) (. .))"]
+    examples = make_examples(trained)[:1] + make_examples(trained, wrong)
+    fitted = parser.calibrate(examples)
+    parser.update(examples)
+    assert parser.calibration == fitted
+    parser.update(examples, sgd=Adam(0.001))
+    assert parser.calibration == (1, 0)
+
+
+def test_partial_trees_do_not_judge(trained, make_examples):
+    examples = make_examples(trained)
+    parser = trained.get_pipe("pointing_parser")
+    assert len(parser.judge(examples)[0])
+    for example in examples:
+        example.reference.spans[SPANS_KEY].attrs["partial"] = True
+    assert not len(parser.judge(examples)[0])

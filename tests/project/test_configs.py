@@ -1,0 +1,261 @@
+from itertools import islice
+from pathlib import Path
+
+import numpy
+import pytest
+import spacy
+from spacy.cli.init_config import fill_config
+from spacy.cli.train import train as spacy_train
+from spacy.util import load_config, load_model_from_config, registry
+
+from spacy_pointparse.pipeline.pointing_parser import DEFAULT_MODEL
+from spacy_pointparse.training.callbacks import create_weight_rounder
+
+CONFIGS = Path(__file__).parents[2] / "configs"
+# Configs of a whole training, filled in; "senter" and "resume" build on a trained
+# pipeline, and what needs a transformer is trained in its own tests.
+WHOLE = ["cpu", "gpu", "large", "gold_tags", "vectors"]
+PAPER = ["paper", "paper_lstm", "paper_transformer"]
+MODEL = "components.pointing_parser.model"
+ENCODERS = {
+    "paper": {
+        "@architectures": "spacy-pointparse.SelfAttention.v1",
+        "depth": 8,
+        "heads": 8,
+        "key_width": 64,
+        "feedforward_width": 2048,
+    },
+    "paper_lstm": {"@architectures": "spacy-pointparse.BiLSTM.v1"},
+}
+ENCODERS["paper_transformer"] = {**ENCODERS["paper"], "depth": 2}
+# The paper's model, as small as a test needs it.
+SMALL = {
+    f"{MODEL}.width": 32,
+    f"{MODEL}.pointing_width": 32,
+    f"{MODEL}.singleton_width": 32,
+    f"{MODEL}.upper_encoder.width": 32,
+    f"{MODEL}.upper_encoder.depth": 1,
+    "training.optimizer.learn_rate.initial_rate": 0.01,
+    "training.optimizer.learn_rate.warmup_steps": 2,
+}
+
+
+def read_config(name, **options):
+    return load_config(CONFIGS / f"{name}.cfg", **options)
+
+
+@pytest.fixture
+def run_train(write, trees, tmp_path):
+    """Train with a config, for two steps as a rule."""
+
+    def run_train(name, paths=None, steps=2, **overrides):
+        data = str(write(*trees))
+        output = tmp_path / "output"
+        overrides = {
+            "paths.train": data,
+            "paths.dev": data,
+            **{f"paths.{name}": str(path) for name, path in (paths or {}).items()},
+            "training.max_steps": steps,
+            "training.eval_frequency": steps // 2,
+            **overrides,
+        }
+        spacy_train(CONFIGS / f"{name}.cfg", output, overrides=overrides)
+        return spacy.load(output / "model-last")
+
+    return run_train
+
+
+RESUME = ("resume", "resume_transformer")  # the latter in test_transformer
+TRANSFORMERS = ("transformer", "curated_transformer")  # in tests of their own
+
+
+def test_configs_are_all_tested():
+    names = {path.stem for path in CONFIGS.glob("*.cfg")}
+    assert names == {*WHOLE, *PAPER, *TRANSFORMERS, "senter", *RESUME}
+
+
+@pytest.mark.parametrize("name", WHOLE)
+def test_config_is_complete(name, tmp_path):
+    path = CONFIGS / f"{name}.cfg"
+    fill_config(tmp_path / "filled.cfg", path)
+    filled, config = (
+        load_config(each, interpolate=False) for each in (tmp_path / "filled.cfg", path)
+    )
+    # That of the language, whichever it is.
+    assert filled["nlp"].pop("tokenizer") == {"@tokenizers": "spacy.Tokenizer.v1"}
+    assert filled == config  # in which order depends on the version of spaCy
+
+
+# The readers need names of files when missing settings are filled in.
+PATHS = {"paths.train": "train.mrg", "paths.dev": "dev.mrg"}
+
+
+@pytest.mark.parametrize("name", [*WHOLE, "paper", "paper_lstm"])
+def test_config_takes_the_tokenizer_of_the_language(name):
+    overrides = {"nlp.lang": "zh", **PATHS}
+    config = read_config(name, overrides=overrides, interpolate=True)
+    nlp = load_model_from_config(config, auto_fill=True)
+    chinese = spacy.blank("zh")
+    assert type(nlp.tokenizer) is type(chinese.tokenizer)
+    text = "我喜欢小猫。"
+    assert [token.text for token in nlp.make_doc(text)] == list(text)
+
+
+@pytest.mark.parametrize("name", WHOLE)
+def test_config_builds_a_pipeline(name):
+    config = read_config(name, overrides=PATHS, interpolate=True)
+    nlp = load_model_from_config(config, auto_fill=True)
+    assert nlp.pipe_names == ["sentencizer", "pointing_parser"]
+    parser = nlp.get_pipe("pointing_parser")
+    encoder = parser.model.get_ref("encoder")
+    # Given tags it has no tag head.
+    assert len(encoder.layers) == (2 if name == "gold_tags" else 3)
+    assert (parser.max_length, parser.overwrite_tags) == (1000, False)
+
+
+def test_config_of_the_cpu_holds_the_defaults():
+    parser = read_config("cpu")["components"]["pointing_parser"]
+    assert parser["model"] == DEFAULT_MODEL
+
+
+def test_config_of_the_gpu_differs_in_batches_only():
+    cpu, gpu = read_config("cpu"), read_config("gpu")
+    assert gpu["system"].pop("gpu_allocator") == "pytorch"
+    assert cpu["system"].pop("gpu_allocator") is None
+    for config in (cpu, gpu):
+        del config["nlp"]["batch_size"]
+        del config["training"]["batcher"]["size"]
+    assert cpu == gpu
+
+
+def test_config_of_vectors_differs_in_its_embeddings_and_learns_two_trees():
+    cpu, vectors = (
+        read_config(name)["components"]["pointing_parser"]["model"]
+        for name in ("cpu", "vectors")
+    )
+    assert vectors.pop("tok2vec")["*"]["hashed"] == cpu.pop("tok2vec")
+    assert (vectors.pop("left_width"), cpu.pop("left_width")) == (250, 0)
+    assert vectors == cpu
+
+
+def test_parser_takes_its_vectors_into_a_pipeline_without(
+    run_train, trees, make_examples, tmp_path
+):
+    source = spacy.blank("en")
+    words = sorted({token.text for eg in make_examples(source) for token in eg.x})
+    for number, word in enumerate(words[::2]):
+        source.vocab.set_vector(word, numpy.eye(4, dtype="f")[number % 4])
+    source.to_disk(tmp_path / "vectors")
+    trained = run_train("vectors", {"vectors": tmp_path / "vectors"})
+    assert not trained.vocab.vectors.n_keys
+
+    other = spacy.blank("en")
+    other.add_pipe("pointing_parser", source=trained)
+    other.to_disk(tmp_path / "other")
+    reloaded = spacy.load(tmp_path / "other")
+    expected, found = (embed(nlp, make_examples(nlp)) for nlp in (trained, reloaded))
+    numpy.testing.assert_array_equal(found, expected)
+    [layer] = [
+        node
+        for node in reloaded.get_pipe("pointing_parser").model.walk()
+        if node.name == "static_vectors"
+    ]
+    assert sorted(layer.attrs["keys"]) == sorted(
+        source.vocab.strings[word] for word in words[::2]
+    )
+
+
+def embed(nlp, examples):
+    tok2vec = nlp.get_pipe("pointing_parser").model.get_ref("tok2vec")
+    return numpy.vstack(tok2vec.predict([example.predicted for example in examples]))
+
+
+@pytest.mark.parametrize("name", PAPER[:2])
+def test_config_of_the_paper_learns(run_train, name):
+    nlp = run_train(name, steps=60, **SMALL)
+    assert nlp.meta["performance"]["spans_constituents_f"] > 0.9
+
+
+@pytest.mark.parametrize("name", PAPER)
+def test_config_of_the_paper_follows_it(name):
+    config = read_config(name, interpolate=True)
+    parser = config["components"]["pointing_parser"]
+    assert (parser["decode_from"], parser["decoder"]) == ("probabilities", "greedy")
+    model = parser["model"]
+    widths = [model[f"{head}_width"] for head in ("pointing", "singleton", "label")]
+    assert widths == [1024, 1024, 250]
+    assert model["pointing"] == "query_key"
+    assert model["labels_from"] == "word"
+    assert model["tag_head"] is False and model["lower_encoder"] is None
+    encoder = dict(model["upper_encoder"])
+    assert encoder == {**encoder, **ENCODERS[name]}
+    embeddings = model["tok2vec"]["*"]
+    # Apart, so that nothing is dropped as a whole.
+    assert embeddings["words"]["attrs"] == ["NORM"]
+    assert embeddings["tags"]["attrs"] == ["TAG"]
+    if "characters" in embeddings:
+        assert embeddings["characters"]["character_width"] == 64
+    assert {
+        embedding.get("width", model["width"]) for embedding in embeddings.values()
+    } == {model["width"]}
+    training = config["training"]
+    adam = training["optimizer"]
+    assert [adam[key] for key in ("beta1", "beta2", "eps")] == [0.9, 0.98, 1e-9]
+    chosen_by = {key for key, weight in training["score_weights"].items() if weight}
+    assert chosen_by == {"spans_constituents_f"}
+    assert all(config["corpora"][split]["gold_tags"] for split in ("train", "dev"))
+    transformer = name == "paper_transformer"
+    assert training["batcher"]["size"] == (16 if transformer else 100)
+    schedule = registry.resolve({"rate": training["optimizer"]["learn_rate"]})["rate"]
+    rates = list(islice(schedule, 20001))
+    base = 0.00005 if transformer else 0.0008
+    expected = [0, base / 2, base, base]
+    assert [rates[step] for step in (0, 50, 100, 20000)] == pytest.approx(
+        expected, rel=1e-3
+    )
+
+
+def test_config_of_gold_tags_reads_them():
+    config = read_config("gold_tags")
+    assert [config["corpora"][name]["gold_tags"] for name in ("train", "dev")] == [
+        True,
+        True,
+    ]
+    model = config["components"]["pointing_parser"]["model"]
+    assert model["tag_head"] is False
+    assert model["tok2vec"]["*"]["tags"]["attrs"] == ["TAG"]
+
+
+def test_config_of_the_senter_rounds_the_parser_and_does_no_more(
+    trained, trained_path, run_train, trees, make_examples
+):
+    nlp = run_train("senter", {"parser": trained_path})
+    assert nlp.pipe_names == ["senter", "pointing_parser"]
+    round_weights = create_weight_rounder()
+    before = round_weights(trained).get_pipe("pointing_parser").model.to_bytes()
+    assert nlp.get_pipe("pointing_parser").model.to_bytes() == before
+    docs = [example.predicted for example in make_examples(nlp)]
+    assert [doc._.parse_string for doc in nlp.pipe(docs)] == trees
+
+    text = "The otter sleeps. Run Yes"
+    assert not trained.make_doc(text).has_annotation("SENT_START")
+    doc = nlp(text)
+    assert [token.is_sent_start for token in doc].count(None) == 0
+    assert doc[0].is_sent_start is True
+    scores = nlp.meta["performance"]
+    assert {"sents_f", "spans_constituents_f"} <= scores.keys()
+
+
+def test_config_to_resume_goes_on_from_the_parser(
+    trained, trained_path, run_train, trees, make_examples
+):
+    nlp = run_train("resume", {"parser": trained_path})
+    assert nlp.pipe_names == ["sentencizer", "pointing_parser"]
+    parser = nlp.get_pipe("pointing_parser")
+    before = trained.get_pipe("pointing_parser")
+    assert parser.label_data == before.label_data
+    assert parser.model.to_bytes() != before.model.to_bytes()
+    # Two steps cannot have taught it the trees: it knew them.
+    assert nlp.meta["performance"]["spans_constituents_f"] == 1.0
+    docs = [example.predicted for example in make_examples(nlp)]
+    assert [doc._.parse_string for doc in nlp.pipe(docs)] == trees
