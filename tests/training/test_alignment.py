@@ -2,8 +2,8 @@ import pytest
 from spacy.tokens import Doc
 from spacy.training import Example
 
-from spacy_pointparse.training.alignment import align, get_gold
 from spacy_pointparse.tokens import set_constituents
+from spacy_pointparse.training.alignment import align, get_gold
 
 HAWKS = "(S (NP (JJ well-fed) (NNS hawks)) (VP (MD can) (RB not) (VP (VB hunt))) (. .))"
 OWLS = "(S (NP (NNS Owls)) (VP (VBP hoot)))"

@@ -176,7 +176,9 @@ def test_corpus_of_partial_trees_says_so(write, nlp, tmp_path, sentences_per_doc
     first = docs[0].spans[SPANS_KEY][0]
     assert (first.label_, first.text) == ("NP", "looms")
     whole = create_corpus(trees)(nlp)
-    assert not any(doc.spans[SPANS_KEY].attrs.get("partial") for doc in references(whole))
+    assert not any(
+        doc.spans[SPANS_KEY].attrs.get("partial") for doc in references(whole)
+    )
 
 
 TAGS = ["A B C D", "E F G H I J", "K L", ""]

@@ -6,8 +6,8 @@ from numpy.testing import assert_allclose
 from thinc.api import NumpyOps
 
 from spacy_pointparse.training.loss import compute_loss
-from spacy_pointparse.util.arrays import log_softmax
 from spacy_pointparse.training.targets import Target
+from spacy_pointparse.util.arrays import log_softmax
 
 OPS = NumpyOps()
 
