@@ -17,6 +17,7 @@ from spacy_pointparse.evaluation.evalb import (
 )
 from spacy_pointparse.evaluation.report import evaluate_files
 
+OURS = Path(__file__).parent / "evalb"
 REFERENCE = Path(__file__).parents[3] / "shared" / "evalb"
 VOCAB = Vocab()
 
@@ -158,6 +159,14 @@ def get_figures(row):
     return tuple(getattr(row, name) for name in FIGURES)
 
 
+@pytest.mark.parametrize("setting", sorted(SETTINGS))
+def test_evalb_equals_the_c_program(setting):
+    gold, pred = OURS / f"{setting}.gold.mrg", OURS / f"{setting}.pred.mrg"
+    expected = (OURS / f"{setting}.evalb").read_text(encoding="utf8")
+    table = evaluate_files(gold, pred, setting).table()
+    assert table.split("\n") == expected.split("\n")
+
+
 @pytest.mark.skipif(not REFERENCE.exists(), reason="no reference scores here")
 @pytest.mark.parametrize("setting", ["COLLINS", "nk", "spmrl"])
 @pytest.mark.parametrize("name", ["en", "wsj", "id", "err"])
@@ -254,7 +263,7 @@ def test_evalb_nk_restores_quotes(evaluate):
     assert evaluate(gold, pred).rows[0].message == "Length unmatch (3|2)"
     figures = get_figures(evaluate(gold, pred, "nk").rows[0])
     assert figures == (3, VALID, 1, 2, 1, 0, 3, 2)
-    # Not those that both sides delete, nor where a tag is none of a quote.
+    # Not those that both sides delete, nor where a tag is not one of a quote.
     gold = ["(TOP (NP (NNS bees) (POS ') (`` `) (NN den)))"]
     pred = ["(TOP (NP (NNS bees) ('' ') ('' `) (NN den)))"]
     assert evaluate(gold, pred, "nk").rows[0].words == 3
