@@ -4,17 +4,17 @@ from collections.abc import Callable
 from typing import Any, Literal
 
 from spacy.tokens import Doc
-from thinc.api import Linear, Model, NumpyOps, Ragged
-from thinc.types import Floats2d
+from thinc.api import Model, NumpyOps, Ragged
+from thinc.types import Floats2d, Floats3d, Ints1d
 
-from ..layers.gather import forward_gather
+from ..layers.gather import gather_sentences
 from ..layers.hash_embed import find_rare_values
-from ..layers.labeler import forward_labeler
-from ..layers.pointing_heads import forward_pointer
-from ..layers.tagged_encoder import build_encoder
-from ..modules import LabelFeatures, MixedPrecision, Pointer
-from ..torch_wrapper import TorchOps, wrap_torch
-from ..types import Batch, Scores, Sentences
+from ..layers.labeler import labeler
+from ..layers.pointing_heads import pointing_heads
+from ..layers.tagged_encoder import tagged_encoder
+from ..modules import MixedPrecision
+from ..torch_wrapper import TorchOps
+from ..types import Batch, Scores
 
 
 def build_pointing_parser(
@@ -68,37 +68,34 @@ def build_pointing_parser(
     RETURNS (Model[Batch, Scores]): The model.
     RAISES (ValueError): If the widths of the encoders do not fit.
     """
-    encoder = build_encoder(lower_encoder, upper_encoder, width, tag_head)
+    sentences = gather_sentences()
+    encoder = tagged_encoder(lower_encoder, upper_encoder, width, tag_head)
     encoded_width = encoder.get_dim("nO")
-    heads = [
-        Pointer(encoded_width, head_width, pointing)
-        for head_width in (pointing_width, singleton_width, left_width)
-        if head_width
-    ]
-    pointer = Model(
-        "pointer", forward_pointer, layers=[wrap_torch(head) for head in heads]
+    pointer = pointing_heads(
+        encoded_width, pointing_width, singleton_width, left_width, pointing
     )
-    features = wrap_torch(LabelFeatures(encoded_width, label_width, labels_from))
-    span_labels, unary_labels = Linear(nI=label_width), Linear(nI=label_width)
-    labeller = Model(
-        "labeller", forward_labeler, layers=[features, span_labels, unary_labels]
-    )
-    sentences: Model[Sentences, Ragged] = Model("sentences", forward_gather)
+    labels = labeler(encoded_width, label_width, labels_from)
+    _, span_labels, unary_labels = labels.layers
     model: Model[Batch, Scores] = Model(
         "pointing_parser",
         _forward,
         init=_init,
-        layers=[tok2vec, sentences, encoder, pointer, labeller],
+        layers=[tok2vec, sentences, encoder, pointer, labels],
         refs={
             "tok2vec": tok2vec,
             "sentences": sentences,
             "encoder": encoder,
             "pointer": pointer,
-            "labeller": labeller,
+            "labeller": labels,
             "output_layer": span_labels,
             "unary_layer": unary_labels,
         },
-        attrs={"observe": find_rare_values},
+        attrs={
+            "observe": find_rare_values,
+            "embed": _embed,
+            "point": _point,
+            "label": _label,
+        },
     )
     for layer in model.walk():
         if type(layer.ops) is NumpyOps:
@@ -113,23 +110,45 @@ def _forward(
     model: Model[Batch, Scores], batch: Batch, is_train: bool
 ) -> tuple[Scores, Callable]:
     docs, sentences, targets = batch
-    tok2vec, gather, encoder, pointer, labeller = model.layers
+    tok2vec, gather, encoder, pointer, label = model.layers
     vectors, backprop_tok2vec = tok2vec(docs, is_train=is_train)
     flat = model.ops.flatten(vectors)
     lengths = model.ops.asarray1i([len(rows) for rows in vectors])
     words, backprop_gather = gather((flat, sentences), is_train=is_train)
     (encoded, tags), backprop_encoder = encoder(words, is_train=is_train)
     (general, singleton, *left), backprop_pointer = pointer(encoded, is_train=is_train)
-    labels, backprop_labeller = labeller((encoded, targets), is_train=is_train)
+    labels, backprop_labels = label((encoded, targets), is_train=is_train)
 
     def backprop(d_scores: Scores) -> Any:
-        d_encoded = backprop_labeller(d_scores[2:4])
+        d_encoded = backprop_labels(d_scores[2:4])
         d_encoded.data += backprop_pointer((*d_scores[:2], d_scores[5])).data
         d_words = backprop_encoder((d_encoded, d_scores[4]))
         d_flat = backprop_gather(d_words)
         return backprop_tok2vec(model.ops.unflatten(d_flat, lengths))
 
     return (general, singleton, *labels, tags, left[0] if left else None), backprop
+
+
+def _embed(model: Model[Batch, Scores], docs: list[Doc]) -> Floats2d:
+    """Embed the tokens of Docs. Shape (tokens, width)."""
+    return model.ops.flatten(model.get_ref("tok2vec").predict(docs))
+
+
+def _point(
+    model: Model[Batch, Scores], embedded: Floats2d, rows: list[Ints1d]
+) -> tuple[Ragged, Floats3d, Floats3d, Floats2d | None]:
+    """Encode sentences, given the rows of their words, and score pointings and tags."""
+    words = model.get_ref("sentences").predict((embedded, rows))
+    encoded, tags = model.get_ref("encoder").predict(words)
+    general, singleton = model.get_ref("pointer").predict(encoded)
+    return encoded, general, singleton, tags
+
+
+def _label(
+    model: Model[Batch, Scores], encoded: Ragged, targets: Ints1d
+) -> tuple[Floats2d, Floats2d]:
+    """Score the labels of the span that each word points out, and of each word."""
+    return model.get_ref("labeller").predict((encoded, targets))
 
 
 def _init(
@@ -139,14 +158,9 @@ def _init(
     if X is None or Y is None:
         return
     docs, sentences, _ = X
-    tok2vec, gather, encoder, _, labeller = model.layers
+    tok2vec, gather, encoder, _, label = model.layers
     tok2vec.initialize(X=docs)
     words = gather.predict((model.ops.flatten(tok2vec.predict(docs)), sentences))
-    below, _, *tag_head = encoder.layers
-    below.initialize(X=words)
-    for layer, scores in zip(labeller.layers[1:], Y[2:4]):
-        layer.initialize(Y=scores)
-    for head in tag_head:
-        tagger, _, embed = head.layers
-        tagger.initialize(Y=Y[4])
-        embed.initialize(X=Y[4])
+    # The encoder infers only the number of tags from its output.
+    encoder.initialize(X=words, Y=(words, Y[4]))
+    label.initialize(Y=(Y[2], Y[3]))
