@@ -1,9 +1,17 @@
 """Probabilities that hold: of constituents given 0.8, four of five are right."""
 
+from collections import Counter
+from collections.abc import Iterator
+from math import isnan
 from typing import NamedTuple
 
 import numpy
 from numpy.typing import NDArray
+from spacy.training import Example
+
+from ..tokens.constituents import SPANS_KEY
+from ..tokens.parse import Parse
+from ..training.alignment import get_gold
 
 # Keeps the logarithms of 0 and 1 finite.
 MIN_PROBABILITY = 1e-6
@@ -55,6 +63,33 @@ def fit(probabilities: NDArray, right: NDArray) -> Calibration:
         step = numpy.linalg.solve(curvature + MIN_PROBABILITY * numpy.eye(2), gradient)
         weights -= step / max(1.0, float(numpy.abs(step).max()))
     return Calibration(*weights.tolist())
+
+
+def get_calibration_pairs(
+    example: Example, parses: list[Parse], spans_key: str = SPANS_KEY
+) -> Iterator[tuple[float, bool]]:
+    """Pair the probability of each predicted constituent with whether it is right.
+    Sentences without a whole gold tree that fits the predicted tokens are left out.
+
+    example (Example): The gold trees.
+    parses (List[Parse]): The parse of each sentence of the predicted Doc.
+    spans_key (str): The span group that holds the gold trees.
+    YIELDS (Tuple[float, bool]): Probability, and whether the gold tree has the
+        constituent.
+    """
+    golds = {}
+    for gold in get_gold(example, spans_key):
+        if gold is not None and not gold.partial:
+            golds[gold.words[0]] = gold
+    for parse in parses:
+        gold = golds.get(parse.words[0])
+        if gold is None or gold.words != parse.words:
+            continue
+        left = Counter(gold.constituents)
+        for bracket, probability in zip(parse.constituents, parse.probabilities):
+            if not isnan(probability):
+                yield probability, left[bracket] > 0
+            left[bracket] -= 1
 
 
 def _log_odds(probabilities: NDArray) -> NDArray:

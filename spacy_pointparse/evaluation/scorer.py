@@ -44,13 +44,18 @@ def make_constituents_scorer(setting: str = "collins") -> Callable[..., dict[str
 
 
 def constituents_score(
-    examples: Iterable[Example], *, setting: str = "collins", **kwargs: Any
+    examples: Iterable[Example],
+    *,
+    setting: str = "collins",
+    spans_key: str = SPANS_KEY,
+    **kwargs: Any,
 ) -> dict[str, Any]:
     """Score the parses of Docs. References without a parse are left out, and a score
     without gold is None.
 
     examples (Iterable[Example]): The examples to score.
     setting (str): "collins", "nk" or "spmrl".
+    spans_key (str): The span group that holds the parses, which also names the scores.
     RETURNS (dict[str, Any]): Precision, recall and F-score of the brackets, in all and
         by label, from 0 to 1. By gold sentence: the share with all brackets right and
         the average of crossing brackets. Tag accuracy, over the tokens common to both
@@ -60,22 +65,22 @@ def constituents_score(
     RAISES (ValueError): If the texts of an example differ by more than white space.
     """
     rules = get_setting(setting)
-    scored = (eg for eg in examples if SPANS_KEY in eg.reference.spans)
-    results = [_count_example(example, rules) for example in scored]
+    scored = (eg for eg in examples if spans_key in eg.reference.spans)
+    results = [_count_example(example, rules, spans_key) for example in scored]
     per_type = add_types(scores for scores, _ in results)
     brackets = sum(per_type.values(), PRFScore())
     total: Counter[str] = Counter()
     for _, counts in results:
         total.update(counts)
     scores = {
-        "spans_constituents_p": brackets.precision,
-        "spans_constituents_r": brackets.recall,
-        "spans_constituents_f": brackets.fscore,
-        "spans_constituents_per_type": {k: v.to_dict() for k, v in per_type.items()},
-        "constituents_complete": _divide(total["complete"], total["sentences"]),
-        "constituents_crossing": _divide(total["crossing"], total["sentences"]),
-        "constituents_tag_acc": _divide(total["tags"], total["tokens"]),
-        "constituents_rejected": total["rejected"] if total["tagged"] else None,
+        f"spans_{spans_key}_p": brackets.precision,
+        f"spans_{spans_key}_r": brackets.recall,
+        f"spans_{spans_key}_f": brackets.fscore,
+        f"spans_{spans_key}_per_type": {k: v.to_dict() for k, v in per_type.items()},
+        f"{spans_key}_complete": _divide(total["complete"], total["sentences"]),
+        f"{spans_key}_crossing": _divide(total["crossing"], total["sentences"]),
+        f"{spans_key}_tag_acc": _divide(total["tags"], total["tokens"]),
+        f"{spans_key}_rejected": total["rejected"] if total["tagged"] else None,
     }
     return scores if results else dict.fromkeys(scores)
 
@@ -141,11 +146,13 @@ def _read_texts(
 
 
 def _count_example(
-    example: Example, setting: EvalbParams
+    example: Example, setting: EvalbParams, spans_key: str
 ) -> tuple[dict[str, PRFScore], dict[str, int]]:
     gold, pred, places = _read_texts(example, setting)
-    golds = select_brackets(_get_brackets(example.reference, gold, places), setting)
-    preds = select_brackets(_get_brackets(example.predicted, pred, places), setting)
+    golds, preds = (
+        select_brackets(_get_brackets(doc, text, places, spans_key), setting)
+        for doc, text in ((example.reference, gold), (example.predicted, pred))
+    )
     sents = get_sentences(example.reference)
     bounds = [(gold.places[sent.start], gold.places[sent.end]) for sent in sents]
     starts = [places[start] for start, end in bounds if places[start] < places[end]]
@@ -159,9 +166,11 @@ def _count_example(
     }
 
 
-def _get_brackets(doc: Doc, text: _Text, places: Sequence[int]) -> list[Constituent]:
+def _get_brackets(
+    doc: Doc, text: _Text, places: Sequence[int], spans_key: str
+) -> list[Constituent]:
     """The brackets over the characters that are kept."""
-    spans = doc.spans.get(SPANS_KEY, ())
+    spans = doc.spans.get(spans_key, ())
     constituents = ((span.start, span.end, span.label_) for span in spans)
     return move_brackets(constituents, [places[place] for place in text.places])
 

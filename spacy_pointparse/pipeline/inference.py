@@ -1,71 +1,67 @@
-"""Docs to parses: what is done with the scores of a trained model."""
+"""Docs to parses: what a trained model scores is decoded, labeled and put together.
 
-from collections import Counter
+A model tells how it is used, by functions among its attributes: "embed", "point" and
+"label" (see `ml.models.pointing_parser`).
+"""
+
 from collections.abc import Iterator
 from heapq import nlargest
 from itertools import groupby
 from operator import itemgetter
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy
 from numpy.typing import NDArray
 from spacy.tokens import Doc
-from spacy.training import Example
-from thinc.api import Model, Ragged
+from thinc.api import Model
 
 from ..pointing.decoder import Decoder
-from ..pointing.encoding import EMPTY, ROOT, Constituent, Pointings, trace_sources
+from ..pointing.encoding import EMPTY, Pointings, trace_sources
 from ..pointing.k_best_labels import find_k_best_labels
+from ..tokens.parse import Parse
 from ..tokens.sentences import Segment, segment_docs
-from ..training.alignment import get_gold
+from ..trees.structure import ROOT
 from ..util.arrays import log_softmax, offset_rows
 from ..util.batching import batch_by_length
 
-
-class Parse(NamedTuple):
-    """The parse of one sentence.
-
-    words (List[int]): Index in the Doc of each word, white space left out.
-    constituents (List[Constituent]): Constituents over words, in pre-order.
-    probabilities (List[float]): How likely the model holds each constituent to be: the
-        pointing times the label. Not a number where nothing was predicted.
-    tags (List[str]): Predicted tag of each word; empty without a tag head.
-    score (float): Log-probability of all pointings and labels of the tree.
-    """
-
-    words: list[int]
-    constituents: list[Constituent]
-    probabilities: list[float]
-    tags: list[str]
-    score: float
+Labels = dict[str, list[str]]
 
 
-class Sentences(NamedTuple):
-    """A batch of encoded sentences, and the scores that their trees are found by.
+class ScoredBatch(NamedTuple):
+    """A batch of segments, and the scores that their trees are decoded from.
 
-    encoded (Ragged): The words of all sentences. Shape (words, width).
+    encoded (Any): The encoded words, for the label heads.
     general (NDArray): Log-probability of each word pointing at each other.
         Shape (batch, length, length).
     singleton (NDArray): Log-probability of each word being a part by itself.
         Shape (batch, length).
-    lengths (List[int]): Number of words of each sentence.
-    tags (List[str]): Predicted tag of each word of all sentences, or none.
+    tags (List[List[str]]): Predicted tags of each segment; empty without a tag head.
     """
 
-    encoded: Ragged
+    encoded: Any
     general: NDArray
     singleton: NDArray
-    lengths: list[int]
-    tags: list[str]
+    tags: list[list[str]]
+
+
+class _LabelScores(NamedTuple):
+    """Log-probabilities of the labels of one tree.
+
+    spans (NDArray): Of the span that each word points out. Shape (words, labels).
+    unaries (NDArray): Of each word alone. Shape (words, labels).
+    """
+
+    spans: NDArray
+    unaries: NDArray
 
 
 class _Candidate(NamedTuple):
-    """A labelled tree of a sentence.
+    """A labeled tree of a segment.
 
     score (float): Log-probability of its pointings and labels.
     pointings (Pointings): The tree.
-    probabilities (NDArray): How likely the pointing of each word is, with its label,
-        and then the label of each word alone. Shape (2 * length,).
+    probabilities (NDArray): Probability of each word's pointing and its label, and then
+        of the label of each word alone. Shape (2 * length,).
     """
 
     score: float
@@ -73,170 +69,169 @@ class _Candidate(NamedTuple):
     probabilities: NDArray
 
 
-class Inference(NamedTuple):
-    """Finds the trees of Docs, and leaves the Docs as they are.
+def parse_docs(
+    model: Model,
+    docs: list[Doc],
+    labels: Labels,
+    decoder: Decoder,
+    *,
+    max_length: int,
+    max_batch_tokens: int,
+    count: int = 1,
+) -> list[list[list[Parse]]]:
+    """Parse Docs, and leave them as they are.
 
-    model (Model): A trained model, used in its parts.
+    model (Model): A trained model.
+    docs (List[Doc]): The Docs.
     labels (Dict[str, List[str]]): The labels of its heads: "spans", "unaries", "tags".
-    max_length (int): Longest sentence, in words, that is parsed in one piece.
-    max_batch_tokens (int): Words, padding among them, that are encoded and scored at a
-        time.
-    decoding (Decoder): How scores become trees.
+    decoder (Decoder): How scores become trees.
+    max_length (int): Longest segment of a sentence, in words.
+    max_batch_tokens (int): Words, padding included, that are scored at a time.
+    count (int): Labeled binary trees of each sentence at most; several of them can
+        stand for the same tree. One of a sentence that is parsed in segments.
+    RETURNS (List[List[List[Parse]]]): For each sentence of each Doc its trees, best
+        first.
     """
-
-    model: Model
-    labels: dict[str, list[str]]
-    max_length: int
-    max_batch_tokens: int
-    decoding: Decoder
-
-    def parse(self, docs: list[Doc], count: int = 1) -> list[list[list[Parse]]]:
-        """Parse Docs.
-
-        docs (List[Doc]): The Docs.
-        count (int): Number of labelled binary trees of each sentence at most, of which
-            several can stand for the same tree; one of a sentence that is parsed in
-            pieces.
-        RETURNS (List[List[List[Parse]]]): Of each sentence of each Doc its trees, best
-            first.
-        """
-        pieces = segment_docs(docs, self.max_length)
-        found: list[list[list[Parse]]] = [[] for _ in docs]
-        for (doc_index, _), parts in groupby(
-            zip(pieces, self._parse_pieces(docs, pieces, count)),
-            lambda pair: pair[0][:2],
-        ):
-            found[doc_index].append(_merge([parses for _, parses in parts]))
-        return found
-
-    def _parse_pieces(
-        self, docs: list[Doc], pieces: list[Segment], count: int
-    ) -> list[list[Parse]]:
-        """Parse sentences of at most `max_length` words, those of like length
-        together."""
-        if not pieces:
-            return []
-        ops = self.model.ops
-        vectors = ops.flatten(self.model.get_ref("tok2vec").predict(docs))
+    segments = segment_docs(docs, max_length)
+    parses: list[list[Parse]] = [[] for _ in segments]
+    if segments:
+        embedded = model.attrs["embed"](model, docs)
         first_rows = numpy.cumsum([0, *(len(doc) for doc in docs)])
-        parses: list[list[Parse]] = [[] for _ in pieces]
-        lengths = [len(piece.words) for piece in pieces]
-        for batch in batch_by_length(lengths, self.max_batch_tokens):
-            rows = [pieces[i].words + first_rows[pieces[i].doc] for i in batch]
-            words = self.model.get_ref("sentences").predict(
-                (vectors, [ops.asarray1i(sentence) for sentence in rows])
+        lengths = [len(segment.words) for segment in segments]
+        for batch in batch_by_length(lengths, max_batch_tokens):
+            chosen = [segments[i] for i in batch]
+            rows = [segment.words + first_rows[segment.doc] for segment in chosen]
+            scored = score_pointings(model, embedded, rows, labels["tags"])
+            found = _find_best(
+                model, scored, [len(row) for row in rows], labels, decoder, count
             )
-            sentences = self._encode(words)
-            start = 0
-            for i, candidates in zip(batch, self._find_best(sentences, count)):
-                words = pieces[i].words
-                tags = sentences.tags[start : start + len(words)]
-                parses[i] = [_read(each, words, tags) for each in candidates]
-                start += len(words)
-        return parses
+            for i, segment, tags, candidates in zip(batch, chosen, scored.tags, found):
+                parses[i] = [_read(each, segment.words, tags) for each in candidates]
+    return _join_segments(len(docs), segments, parses)
 
-    def _encode(self, words: Ragged) -> Sentences:
-        ops = self.model.ops
-        encoded, tag_scores = self.model.get_ref("encoder").predict(words)
-        general, singleton = self.model.get_ref("pointer").predict(encoded)
-        singleton = log_softmax(ops, singleton)
-        tags: list[str] = []
-        if tag_scores is not None:
-            names = self.labels["tags"]
-            tags = [names[i] for i in ops.to_numpy(tag_scores.argmax(axis=1)).tolist()]
-        return Sentences(
-            encoded,
-            ops.to_numpy(log_softmax(ops, general)),
-            ops.to_numpy(ops.xp.diagonal(singleton, axis1=1, axis2=2)),
-            ops.to_numpy(words.lengths).tolist(),
-            tags,
-        )
 
-    def _find_best(self, sentences: Sentences, count: int) -> list[list[_Candidate]]:
-        """Find labelled trees of each sentence, best first."""
-        trees = self.decoding.list_trees(
-            sentences.general, sentences.singleton, sentences.lengths, count
-        )
-        best: list[list[_Candidate]] = [[] for _ in trees]
-        for rank in range(max(map(len, trees))):
-            targets = [ranked[min(rank, len(ranked) - 1)] for ranked in trees]
-            least = [
-                numpy.inf
-                if rank >= len(ranked)  # that is its last tree again
-                else (found[-1].score if len(found) == count else -numpy.inf)
-                for ranked, found in zip(trees, best)
-            ]
-            for i, found in enumerate(self._label(sentences, targets, count, least)):
-                best[i] = nlargest(count, best[i] + found, key=itemgetter(0))
-        return best
+def score_pointings(
+    model: Model, embedded: Any, rows: list[NDArray], tags: list[str]
+) -> ScoredBatch:
+    """Score the pointings and the tags of a batch of segments.
 
-    def _label(
-        self,
-        sentences: Sentences,
-        targets: list[NDArray],
-        count: int,
-        least: list[float],
-    ) -> Iterator[list[_Candidate]]:
-        """Label the spans that the words of each sentence point out, in so many ways at
-        most, whose score is no lower than the least that is of use."""
-        ops = self.model.ops
-        rows = ops.asarray1i(offset_rows(targets))
-        labels, unaries = (
-            ops.to_numpy(log_softmax(ops, scores))
-            for scores in self.model.get_ref("labeller").predict(
-                (sentences.encoded, rows)
-            )
-        )
-        highest = [table.max(axis=1) for table in (labels, unaries)]
-        start = 0
-        for general, target, lowest in zip(sentences.general, targets, least):
-            part = slice(start, start + len(target))
-            start = part.stop
-            logs = general[numpy.arange(len(target)), target]
-            # Nobody chose what the two ends of the sentence point at.
-            logs[[0, -1]] = 0.0
-            # The last word points out the span that the first one does.
-            tables = [labels[part][:-1], unaries[part]]
-            score = logs.sum() + highest[0][part][:-1].sum() + highest[1][part].sum()
-            yield [
-                self._make_candidate(target, logs, tables, columns)
-                for columns in find_k_best_labels(tables, count, score - lowest)
-                if score >= lowest
-            ]
+    model (Model): A trained model.
+    embedded (Any): What its "embed" has made of the Docs.
+    rows (List[NDArray]): Row of each word of each segment among the tokens of all Docs.
+        Each of shape (words,).
+    tags (List[str]): Names of the tags.
+    RETURNS (ScoredBatch): The scores.
+    """
+    ops = model.ops
+    encoded, general, singleton, tag_scores = model.attrs["point"](
+        model, embedded, [ops.asarray1i(row) for row in rows]
+    )
+    singleton = log_softmax(ops, singleton)
+    names: list[list[str]] = [[] for _ in rows]
+    if tag_scores is not None:
+        best = ops.to_numpy(tag_scores.argmax(axis=1)).tolist()
+        ids = iter(best)
+        names = [[tags[next(ids)] for _ in row] for row in rows]
+    return ScoredBatch(
+        encoded,
+        ops.to_numpy(log_softmax(ops, general)),
+        # (batch, length, length) -> (batch, length)
+        ops.to_numpy(ops.xp.diagonal(singleton, axis1=1, axis2=2)),
+        names,
+    )
 
-    def _make_candidate(
-        self,
-        targets: NDArray,
-        logs: NDArray,
-        tables: list[NDArray],
-        columns: list[NDArray],
-    ) -> _Candidate:
-        spans, words = (
-            table[numpy.arange(len(table)), chosen]
-            for table, chosen in zip(tables, columns)
+
+def _find_best(
+    model: Model,
+    scored: ScoredBatch,
+    lengths: list[int],
+    labels: Labels,
+    decoder: Decoder,
+    count: int,
+) -> list[list[_Candidate]]:
+    """Find labeled trees of each segment, best first. Trees are labeled by rank, the
+    best tree of all segments together, so that the label heads run on whole batches."""
+    trees = decoder.list_trees(scored.general, scored.singleton, lengths, count)
+    best: list[list[_Candidate]] = [[] for _ in trees]
+    for rank in range(max(map(len, trees))):
+        targets = [ranked[min(rank, len(ranked) - 1)] for ranked in trees]
+        label_scores = _score_labels(model, scored.encoded, targets)
+        for i, (ranked, scores) in enumerate(zip(trees, label_scores)):
+            if rank < len(ranked):
+                lowest = best[i][-1].score if len(best[i]) == count else -numpy.inf
+                logs = _score_tree(scored.general[i], targets[i])
+                found = _label_tree(targets[i], logs, scores, labels, count, lowest)
+                best[i] = nlargest(count, [*best[i], *found], key=itemgetter(0))
+    return best
+
+
+def _score_labels(
+    model: Model, encoded: Any, targets: list[NDArray]
+) -> list[_LabelScores]:
+    """Score the labels of one tree of each segment."""
+    ops = model.ops
+    rows = ops.asarray1i(offset_rows(targets))
+    spans, unaries = model.attrs["label"](model, encoded, rows)
+    spans = ops.to_numpy(log_softmax(ops, spans))
+    unaries = ops.to_numpy(log_softmax(ops, unaries))
+    scores = []
+    start = 0
+    for tree in targets:
+        part = slice(start, start + len(tree))
+        scores.append(_LabelScores(spans[part], unaries[part]))
+        start = part.stop
+    return scores
+
+
+def _score_tree(general: NDArray, targets: NDArray) -> NDArray:
+    """Get the log-probability of each pointing of a tree. Shape (words,)."""
+    logs = general[numpy.arange(len(targets)), targets]
+    # The two ends of a sentence point at each other in every tree.
+    logs[[0, -1]] = 0.0
+    return logs
+
+
+def _label_tree(
+    targets: NDArray,
+    logs: NDArray,
+    scores: _LabelScores,
+    labels: Labels,
+    count: int,
+    lowest: float,
+) -> Iterator[_Candidate]:
+    """Label a tree in the best ways, `count` at most, that score `lowest` or more."""
+    # The last word points out the same span as the first one.
+    tables = [scores.spans[:-1], scores.unaries]
+    score = logs.sum() + sum(table.max(axis=1).sum() for table in tables)
+    if score < lowest:
+        return
+    for spans, unaries in find_k_best_labels(tables, count, score - lowest):
+        span_logs = tables[0][numpy.arange(len(spans)), spans]
+        unary_logs = tables[1][numpy.arange(len(unaries)), unaries]
+        sources = numpy.concatenate([logs[:-1] + span_logs, logs[-1:], unary_logs])
+        span_labels = [labels["spans"][i] for i in spans.tolist()]
+        unary_labels = [labels["unaries"][i] for i in unaries.tolist()]
+        yield _Candidate(
+            float(sources.sum()),
+            Pointings(targets, [*span_labels, EMPTY], unary_labels),
+            numpy.exp(sources),
         )
-        sources = numpy.concatenate([logs[:-1] + spans, logs[-1:], words])
-        labels, unaries = (
-            [self.labels[head][column] for column in chosen.tolist()]
-            for head, chosen in zip(("spans", "unaries"), columns)
-        )
-        pointings = Pointings(targets, [*labels, EMPTY], unaries)
-        return _Candidate(float(sources.sum()), pointings, numpy.exp(sources))
 
 
 def _read(found: _Candidate, words: list[int], tags: list[str]) -> Parse:
-    sources = found.probabilities.tolist()
-    traced = trace_sources(found.pointings)
-    brackets = [bracket[:3] for bracket in traced]
-    probabilities = [sources[source] for _, _, _, source in traced]
-    return Parse(words, brackets, probabilities, tags, found.score)
+    by_source = found.probabilities.tolist()
+    constituents, probabilities = [], []
+    for start, end, label, source in trace_sources(found.pointings):
+        constituents.append((start, end, label))
+        probabilities.append(by_source[source])
+    return Parse(words, constituents, probabilities, tags, found.score)
 
 
 def get_unique_trees(parses: list[Parse]) -> list[Parse]:
     """Keep the first parse of each tree.
 
     parses (List[Parse]): Parses of one sentence.
-    RETURNS (List[Parse]): Those with a tree of their own.
+    RETURNS (List[Parse]): One parse for each distinct tree.
     """
     first: dict[tuple, Parse] = {}
     for parse in parses:
@@ -244,47 +239,33 @@ def get_unique_trees(parses: list[Parse]) -> list[Parse]:
     return list(first.values())
 
 
-def pair_for_calibration(
-    example: Example, parses: list[Parse]
-) -> Iterator[tuple[float, bool]]:
-    """Say of each constituent how likely it was held to be, and whether it is right.
-
-    example (Example): The gold trees.
-    parses (List[Parse]): The parse of each sentence.
-    YIELDS (Tuple[float, bool]): Probability, and whether the gold tree has the
-        constituent. Sentences without a whole gold tree that fits are left out.
-    """
-    golds = {gold.words[0]: gold for gold in get_gold(example) if gold is not None}
-    for parse in parses:
-        gold = golds.get(parse.words[0])
-        if gold is None or gold.partial or gold.words != parse.words:
-            continue
-        left = Counter(gold.constituents)
-        for bracket, probability in zip(parse.constituents, parse.probabilities):
-            if not numpy.isnan(probability):
-                yield probability, left[bracket] > 0
-            left[bracket] -= 1
+def _join_segments(
+    n_docs: int, segments: list[Segment], parses: list[list[Parse]]
+) -> list[list[list[Parse]]]:
+    """Give each Doc its sentences, those that were parsed in segments put together."""
+    joined: list[list[list[Parse]]] = [[] for _ in range(n_docs)]
+    pairs = zip(segments, parses)
+    for (doc, _), group in groupby(pairs, lambda pair: pair[0][:2]):
+        joined[doc].append(_merge([found for _, found in group]))
+    return joined
 
 
-def _merge(pieces: list[list[Parse]]) -> list[Parse]:
-    """Put the pieces of a sentence, the best tree of each, under one root, which takes
-    the place of theirs."""
-    if len(pieces) == 1:
-        return pieces[0]
-    merged = Parse([], [], [], [], 0.0)
-    for parse, *_ in pieces:
-        start = len(merged.words)
-        kept = [
-            ((s + start, e + start, label), probability)
-            for (s, e, label), probability in zip(
-                parse.constituents, parse.probabilities
-            )
-            if label != ROOT
-        ]
-        merged.constituents.extend(bracket for bracket, _ in kept)
-        merged.probabilities.extend(probability for _, probability in kept)
+def _merge(segments: list[list[Parse]]) -> list[Parse]:
+    """Put the best trees of a sentence's segments under one root, which takes the place
+    of theirs."""
+    if len(segments) == 1:
+        return segments[0]
+    merged = Parse([], [], [], [], sum(best.score for best, *_ in segments))
+    for parse, *_ in segments:
+        offset = len(merged.words)
+        for (start, end, label), probability in zip(
+            parse.constituents, parse.probabilities
+        ):
+            if label != ROOT:
+                merged.constituents.append((start + offset, end + offset, label))
+                merged.probabilities.append(probability)
         merged.words.extend(parse.words)
         merged.tags.extend(parse.tags)
     merged.constituents.insert(0, (0, len(merged.words), ROOT))
     merged.probabilities.insert(0, float("nan"))
-    return [merged._replace(score=sum(parses[0].score for parses in pieces))]
+    return [merged]

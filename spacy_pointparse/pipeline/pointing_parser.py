@@ -15,19 +15,20 @@ from spacy.tokens import Doc
 from spacy.training import Example, validate_examples, validate_get_examples
 from spacy.util import minibatch
 from spacy.vocab import Vocab
-from thinc.api import Config, Model, Optimizer, set_dropout_rate
+from thinc.api import Config, Model, Ops, Optimizer, set_dropout_rate
 
-from ..evaluation.calibration import Calibration, fit
+from ..evaluation.calibration import Calibration, fit, get_calibration_pairs
 from ..pointing.decoder import Decoder
 from ..pointing.encoding import EMPTY, JOINER
-from ..tokens.constituents import UNKNOWN_TAG, set_constituents
+from ..tokens.constituents import SPANS_KEY, UNKNOWN_TAG, set_constituents
 from ..tokens.extensions import install_extensions
+from ..tokens.parse import Parse
 from ..training.labels import get_plain_labels, read_labels
 from ..training.loss import compute_loss
 from ..training.targets import Target, get_targets
-from ..trees.structure import build_tree
+from ..trees.structure import Constituent, build_tree
 from ..util.arrays import offset_rows
-from .inference import Inference, Parse, get_unique_trees, pair_for_calibration
+from .inference import get_unique_trees, parse_docs
 
 DEFAULT_CONFIG = """
 [model]
@@ -66,13 +67,15 @@ _NOT_TRAINED = (
     "The component {name!r} is not trained: load a trained pipeline, as with "
     'spacy.load("en_pointparse_sm"), or train this one with "spacy train".'
 )
-_NOTHING_TAUGHT = (
-    "No sentence of these examples teaches: each lacks a tree that fits its predicted "
-    "tokens, or is longer than max_length. Leave such examples out, as update does."
+_NOTHING_TO_LEARN = (
+    "Nothing can be learned from these examples: each sentence lacks a tree that fits "
+    "its predicted tokens, or is longer than max_length. Leave such examples out, as "
+    "update does."
 )
-_DAMAGED = (
-    "The component in {} is damaged, or was saved by a version that this one cannot "
-    "read ({}). Copy, install or train the pipeline again."
+_CANNOT_LOAD = (
+    "The component in {} cannot be loaded: {}: {}. If its files are damaged, or were "
+    "saved by a version that this one cannot read, copy, install or train the pipeline "
+    "again."
 )
 
 
@@ -102,6 +105,7 @@ _DAMAGED = (
         "max_length": 1000,
         "max_batch_tokens": 2000,
         "overwrite_tags": False,
+        "spans_key": SPANS_KEY,
         "scorer": {"@scorers": "spacy-pointparse.constituents_scorer.v1"},
     },
     default_score_weights={
@@ -121,6 +125,7 @@ def make_pointing_parser(
     max_length: int,
     max_batch_tokens: int,
     overwrite_tags: bool,
+    spans_key: str,
     scorer: Callable | None,
 ) -> "PointingParser":
     """Construct a PointingParser component.
@@ -135,10 +140,13 @@ def make_pointing_parser(
         in the paper, in n log n to n² steps; or "beam".
     beam_size (int): Number of trees that a beam keeps.
     max_length (int): Longest sentence, in words, that is parsed in one piece. A longer
-        one is cut at punctuation, and its pieces are put under one TOP.
-    max_batch_tokens (int): Words, padding among them, that are parsed at a time:
-        sentences of like length, of all Docs of a batch.
-    overwrite_tags (bool): Replace tags that are set already by the parser's own.
+        one is cut at punctuation, and its segments are put under one TOP.
+    max_batch_tokens (int): Words, padding included, that are parsed at a time:
+        sentences of similar length, from all Docs of a batch. A longer sentence is
+        parsed alone.
+    overwrite_tags (bool): Replace existing tags with the parser's own.
+    spans_key (str): The span group to write parses to and to learn them from. Give
+        each parser of a pipeline its own. Extension attributes read "constituents".
     scorer (Optional[Callable]): The scoring method.
     RETURNS (PointingParser): The component.
     """
@@ -152,6 +160,7 @@ def make_pointing_parser(
         max_length=max_length,
         max_batch_tokens=max_batch_tokens,
         overwrite_tags=overwrite_tags,
+        spans_key=spans_key,
         scorer=scorer,
     )
 
@@ -173,26 +182,17 @@ class PointingParser(TrainablePipe):
         max_length: int = 1000,
         max_batch_tokens: int = 2000,
         overwrite_tags: bool = False,
+        spans_key: str = SPANS_KEY,
         scorer: Callable | None = None,
     ) -> None:
-        """Construct the component.
+        """Construct the component, and register the extension attributes.
 
         vocab (Vocab): The shared vocabulary.
         model (Model): The model that scores pointings and labels.
         name (str): Name of the component.
-        decode_from (str): Scores that the decoder adds up: "log_probabilities", or
-            "probabilities" as in the paper.
-        decoder (str): "exact" for the best tree under the sum of these scores, in
-            sentences of more than 128 words "greedy"; "greedy" top-down as in the
-            paper; or "beam".
-        beam_size (int): Number of trees that a beam keeps.
-        max_length (int): Longest sentence, in words, that is parsed in one piece. The
-            pieces of a longer one are put under one TOP.
-        max_batch_tokens (int): Words, padding among them, that are parsed at a time:
-            sentences of like length, of all Docs of a batch. A longer sentence is
-            parsed alone.
-        overwrite_tags (bool): Replace tags that are set already by the parser's own.
-        scorer (Optional[Callable]): The scoring method.
+        decode_from (str), decoder (str), beam_size (int), max_length (int),
+            max_batch_tokens (int), overwrite_tags (bool), spans_key (str), scorer
+            (Optional[Callable]): See `make_pointing_parser`.
         RAISES (ValueError): If max_length, max_batch_tokens or beam_size is not
             positive.
         """
@@ -214,10 +214,20 @@ class PointingParser(TrainablePipe):
         self.max_length = max_length
         self.max_batch_tokens = max_batch_tokens
         self.overwrite_tags = overwrite_tags
-        # What training found; the settings are in the config of the pipeline.
+        # What is saved with the weights; other settings are in the pipeline's config.
         self.cfg: dict[str, Any] = {
-            "labels": {"spans": [EMPTY], "unaries": [EMPTY], "tags": []}
+            "labels": {"spans": [EMPTY], "unaries": [EMPTY], "tags": []},
+            "spans_key": spans_key,
         }
+
+    @property
+    def spans_key(self) -> str:
+        """The span group to write parses to and to learn them from."""
+        return self.cfg["spans_key"]
+
+    @spans_key.setter
+    def spans_key(self, spans_key: str) -> None:
+        self.cfg["spans_key"] = spans_key
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -231,12 +241,12 @@ class PointingParser(TrainablePipe):
         return {kind: list(labels) for kind, labels in self.cfg["labels"].items()}
 
     def add_label(self, label: str) -> int:
-        """Add a label of constituents, before the model is initialised.
+        """Add a label of constituents, before the model is initialized.
 
         label (str): The label.
         RETURNS (int): 0 if the label is there already, otherwise 1.
         RAISES (ValueError): If it is no string, holds white space, or the model is
-            initialised, its number of labels fixed.
+            initialized, its number of labels fixed.
         """
         if not isinstance(label, str):
             raise ValueError(Errors.E187)
@@ -269,10 +279,13 @@ class PointingParser(TrainablePipe):
         stream (Iterable[Doc]): The Docs.
         batch_size (int): Number of Docs in a batch.
         YIELDS (Doc): The parsed Docs, in order.
+        RAISES (MemoryError): If a batch needs more memory than there is.
         """
         for docs in minibatch(stream, size=batch_size):
             try:
                 self.set_annotations(docs, self.predict(docs))
+            except MemoryError:
+                raise
             except Exception:
                 yield from (doc for doc in docs if self(doc) is not None)
             else:
@@ -285,10 +298,10 @@ class PointingParser(TrainablePipe):
         RETURNS (List[List[Parse]]): The parse of each sentence of each Doc.
         RAISES (ValueError): If the component is not trained.
         """
-        docs = list(docs)
-        self._check_trained()
-        trees = self._inference.parse(docs)
-        return [[best for best, *_ in sentences] for sentences in trees]
+        best = []
+        for sentences in self._parse(list(docs)):
+            best.append([parses[0] for parses in sentences])
+        return best
 
     def find_best(self, doc: Doc, count: int) -> list[list[tuple[float, Tree]]]:
         """Find the best trees of each sentence of a Doc by a beam, and leave the Doc as
@@ -297,53 +310,48 @@ class PointingParser(TrainablePipe):
         doc (Doc): The Doc.
         count (int): Number of trees at most; one of a sentence longer than
             `max_length`.
-        RETURNS (List[List[Tuple[float, Tree]]]): Of each sentence, but those of
-            white space only, its trees, best first, with the log-probability of all
-            pointings and labels of each. What a beam of `beam_size` trees, or of twice
-            as many as asked for, comes upon. The scores are not calibrated. The first
-            is the parse, as a rule: that one is found by its pointings alone, and
-            labelled after.
+        RETURNS (List[List[Tuple[float, Tree]]]): For each sentence, except those of
+            white space only, its trees, best first, each with the log-probability of
+            all its pointings and labels. These are the trees that a beam of `beam_size`
+            trees, or of twice as many as asked for, keeps. The scores are not
+            calibrated. The first tree is usually the parse: that is decoded from
+            pointings alone, and labeled afterwards.
         RAISES (ValueError): If the component is not trained or count is not positive.
         """
-        self._check_trained()
         if count < 1:
             raise ValueError(f"count must be 1 or more, but is {count}.")
-        # Several binary trees can stand for one: what differs is only how it was split.
-        [sentences] = self._inference.parse([doc], max(2 * count, self.beam_size))
-        return [
-            [(parse.score, self._make_tree(doc, parse)) for parse in distinct[:count]]
-            for distinct in map(get_unique_trees, sentences)
-        ]
+        # Several binary trees can stand for the same tree.
+        [sentences] = self._parse([doc], count=max(2 * count, self.beam_size))
+        best = []
+        for parses in sentences:
+            unique = get_unique_trees(parses)[:count]
+            best.append([(each.score, _make_tree(doc, each)) for each in unique])
+        return best
 
-    def _make_tree(self, doc: Doc, parse: Parse) -> Tree:
-        words = [doc[i] for i in parse.words]
-        own = parse.tags or [""] * len(words)
-        tags = [token.tag_ or tag or UNKNOWN_TAG for token, tag in zip(words, own)]
-        tree = build_tree([token.text for token in words], tags, parse.constituents)
-        return tree[0] if len(tree) == 1 else tree
-
-    @property
-    def _inference(self) -> Inference:
-        decoding = Decoder(self.decode_from, self.decoder, self.beam_size)
-        return Inference(
+    def _parse(self, docs: list[Doc], count: int = 1) -> list[list[list[Parse]]]:
+        self._check_trained()
+        return parse_docs(
             self.model,
+            docs,
             self.cfg["labels"],
-            self.max_length,
-            self.max_batch_tokens,
-            decoding,
+            Decoder(self.decode_from, self.decoder, self.beam_size),
+            max_length=self.max_length,
+            max_batch_tokens=self.max_batch_tokens,
+            count=count,
         )
 
     @property
     def calibration(self) -> Calibration:
-        """What makes probabilities of the model's scores; none before `calibrate`."""
+        """What turns the model's probabilities into calibrated ones; it changes none
+        before `calibrate`."""
         return Calibration(*self.cfg.get("calibration", ()))
 
-    def pair_for_calibration(
+    def get_calibration_pairs(
         self, examples: Iterable[Example]
     ) -> tuple[NDArray, NDArray]:
-        """Say of each constituent that the parser finds how likely it holds it to be,
-        before calibration, and whether it is right. Sentences whose gold tree does not
-        fit the predicted tokens are left out.
+        """Pair the uncalibrated probability of each constituent that the parser finds
+        with whether it is right. Sentences whose gold tree does not fit the predicted
+        tokens are left out.
 
         examples (Iterable[Example]): The examples; the predicted Docs stay as they are.
         RETURNS (Tuple[NDArray, NDArray]): Probabilities, and 1 for right or 0 for
@@ -352,12 +360,10 @@ class PointingParser(TrainablePipe):
         """
         examples = list(examples)
         parses = self.predict([example.predicted for example in examples])
-        judged = [
-            pair
-            for example, sentences in zip(examples, parses)
-            for pair in pair_for_calibration(example, sentences)
-        ]
-        probabilities, right = numpy.array(judged, dtype=float).reshape(-1, 2).T
+        pairs: list[tuple[float, bool]] = []
+        for example, sentences in zip(examples, parses):
+            pairs += get_calibration_pairs(example, sentences, self.spans_key)
+        probabilities, right = numpy.array(pairs, dtype=float).reshape(-1, 2).T
         return probabilities, right
 
     def calibrate(self, examples: Iterable[Example]) -> Calibration:
@@ -365,10 +371,10 @@ class PointingParser(TrainablePipe):
 
         examples (Iterable[Example]): Examples that the parser was not trained on.
         RETURNS (Calibration): The fit, which is saved with the component.
-        RAISES (ValueError): If the component is not trained, or if all it finds is
-            right, or all wrong.
+        RAISES (ValueError): If the component is not trained, or if all constituents it
+            finds are right, or all wrong.
         """
-        calibration = fit(*self.judge(examples))
+        calibration = fit(*self.get_calibration_pairs(examples))
         self.cfg["calibration"] = list(calibration)
         return calibration
 
@@ -380,24 +386,24 @@ class PointingParser(TrainablePipe):
         docs (Iterable[Doc]): The Docs to modify.
         scores (List[List[Parse]]): The parses from `predict`.
         """
-        found = [
-            p for parses in scores for parse in parses for p in parse.probabilities
-        ]
-        likely = self.calibration.apply(numpy.array(found))
-        first = 0
+        calibration = self.calibration
         for doc, parses in zip(docs, scores):
-            brackets = [
-                (parse.words[start], parse.words[end - 1] + 1, label)
-                for parse in parses
-                for start, end, label in parse.constituents
-            ]
-            set_constituents(doc, brackets, likely[first : first + len(brackets)])
-            first += len(brackets)
+            brackets: list[Constituent] = []
+            probabilities: list[float] = []
             for parse in parses:
-                for index, tag in zip(parse.words, parse.tags):
-                    token = doc[index]
-                    if self.overwrite_tags or not token.tag:
-                        token.tag_ = tag
+                for start, end, label in parse.constituents:
+                    words = parse.words
+                    brackets.append((words[start], words[end - 1] + 1, label))
+                probabilities += parse.probabilities
+                self._set_tags(doc, parse)
+            calibrated = calibration.apply(numpy.array(probabilities))
+            set_constituents(doc, brackets, calibrated, self.spans_key)
+
+    def _set_tags(self, doc: Doc, parse: Parse) -> None:
+        for index, tag in zip(parse.words, parse.tags):
+            token = doc[index]
+            if self.overwrite_tags or not token.tag:
+                token.tag_ = tag
 
     def update(
         self,
@@ -426,8 +432,9 @@ class PointingParser(TrainablePipe):
             return losses
         set_dropout_rate(self.model, drop)
         docs = [example.predicted for example in examples]
-        scores, backprop = self.model.begin_update(self._get_batch(docs, targets))
-        loss, d_scores = self._get_loss(targets, scores)
+        batch = _make_batch(self.model.ops, docs, targets)
+        scores, backprop = self.model.begin_update(batch)
+        loss, d_scores = self._compute_loss(targets, scores)
         backprop(d_scores)
         if sgd not in (None, False):
             self.finish_update(sgd)
@@ -455,24 +462,19 @@ class PointingParser(TrainablePipe):
         """
         targets = self._get_targets(examples)
         if not targets:
-            raise ValueError(_NOTHING_TAUGHT)
-        return self._get_loss(targets, scores)
+            raise ValueError(_NOTHING_TO_LEARN)
+        return self._compute_loss(targets, scores)
 
-    def _get_batch(self, docs: list[Doc], targets: list[Target]) -> tuple:
-        ops = self.model.ops
-        rows = offset_rows([target.pointings for target in targets])
-        sentences = [ops.asarray1i(target.words) for target in targets]
-        return docs, sentences, ops.asarray1i(rows)
+    def _get_targets(self, examples: Iterable[Example]) -> list[Target]:
+        return get_targets(
+            examples, self.cfg["labels"], self.max_length, self.spans_key
+        )
 
-    def _get_loss(self, targets: list[Target], scores: Any) -> tuple[float, Any]:
-        members = len(scores[0]) // len(targets)  # of an ensemble
-        loss, gradients = compute_loss(self.model.ops, targets * members, scores)
+    def _compute_loss(self, targets: list[Target], scores: Any) -> tuple[float, Any]:
+        loss, gradients = compute_loss(self.model.ops, targets, scores)
         if numpy.isnan(loss):
             raise ValueError(Errors.E910.format(name=self.name))
         return loss, gradients
-
-    def _get_targets(self, examples: Iterable[Example]) -> list[Target]:
-        return get_targets(examples, self.cfg["labels"], self.max_length)
 
     def initialize(
         self,
@@ -481,7 +483,7 @@ class PointingParser(TrainablePipe):
         nlp: Language | None = None,
         labels: dict[str, list[str]] | None = None,
     ) -> None:
-        """Initialise the component for training.
+        """Initialize the component for training.
 
         get_examples (Callable[[], Iterable[Example]]): Returns the training examples.
         nlp (Optional[Language]): The pipeline.
@@ -492,16 +494,19 @@ class PointingParser(TrainablePipe):
         """
         validate_get_examples(get_examples, "PointingParser.initialize")
         if labels is None:
-            labels = read_labels(get_examples(), self.name, self.max_length)
+            labels = read_labels(
+                get_examples(), self.name, self.max_length, self.spans_key
+            )
         self._set_labels(labels)
-        sample = [eg.predicted for eg in islice(get_examples(), 10)]
-        rows = numpy.arange(sum(len(doc) for doc in sample))
-        if not len(rows):
+        sample = [example.predicted for example in islice(get_examples(), 10)]
+        n_tokens = sum(len(doc) for doc in sample)
+        if not n_tokens:
             raise ValueError(Errors.E923.format(name=self.name))
-        counts = [len(names) for names in self.label_data.values()]
-        shapes = [self.model.ops.alloc2f(1, count) for count in counts]
-        batch = self._get_batch(sample, [Target(*[rows] * 6)])
-        self.model.initialize(X=batch, Y=(None, None, *shapes))
+        ops = self.model.ops
+        rows = ops.asarray1i(numpy.arange(n_tokens))
+        shapes = [ops.alloc2f(1, len(names)) for names in self.label_data.values()]
+        # All tokens as one sentence: only the sizes count.
+        self.model.initialize(X=(sample, [rows], rows), Y=(None, None, *shapes))
         if observe := self.model.attrs.get("observe"):
             observe(self.model, (example.predicted for example in get_examples()))
 
@@ -513,15 +518,17 @@ class PointingParser(TrainablePipe):
         path (Union[str, Path]): The folder.
         exclude (Iterable[str]): Names of what is not to be loaded.
         RETURNS (PointingParser): The loaded component.
-        RAISES (ValueError): If what is in the folder is damaged or does not fit.
+        RAISES (OSError): If a file cannot be read.
+        RAISES (ValueError): If what the files hold does not fit.
         """
         try:
             super().from_disk(path, exclude=exclude)
             self._check_labels()
-        except OSError:
+        except (MemoryError, OSError):
             raise
-        except Exception as error:  # whatever spaCy, thinc and torch come upon
-            raise ValueError(_DAMAGED.format(path, error)) from error
+        except Exception as error:
+            kind = type(error).__name__
+            raise ValueError(_CANNOT_LOAD.format(path, kind, error)) from error
         return self
 
     def _check_labels(self) -> None:
@@ -547,3 +554,19 @@ class PointingParser(TrainablePipe):
             for label in added:
                 for part in label.split(JOINER):
                     self.vocab.strings.add(part)
+
+
+def _make_batch(ops: Ops, docs: list[Doc], targets: list[Target]) -> Any:
+    """Make the input of the model: Docs, the rows of each sentence's words among their
+    tokens, and the row that each word points at."""
+    sentences = [ops.asarray1i(target.words) for target in targets]
+    rows = offset_rows([target.pointings for target in targets])
+    return docs, sentences, ops.asarray1i(rows)
+
+
+def _make_tree(doc: Doc, parse: Parse) -> Tree:
+    words = [doc[i] for i in parse.words]
+    predicted = parse.tags or [""] * len(words)
+    tags = [token.tag_ or tag or UNKNOWN_TAG for token, tag in zip(words, predicted)]
+    tree = build_tree([token.text for token in words], tags, parse.constituents)
+    return tree[0] if len(tree) == 1 else tree

@@ -73,6 +73,7 @@ def get_gold(example: Example, spans_key: str = SPANS_KEY) -> Iterator[Gold | No
 
     example (Example): The example. Its sentences are those of the predicted Doc, or of
         the reference where it has none, or the whole Doc.
+    spans_key (str): The span group that holds the gold trees.
     YIELDS (Optional[Gold]): The tree, or None where a bracket does not fit the
         predicted tokens or the sentence.
     """

@@ -1,4 +1,4 @@
-"""What a batch of scores costs: the cross entropies of the heads."""
+"""The loss: cross entropies of the heads, and their gradients."""
 
 from typing import Any
 
@@ -14,63 +14,66 @@ MIN_PROBABILITY = 1e-30
 
 
 def compute_loss(ops: Ops, targets: list[Target], scores: tuple) -> tuple[float, tuple]:
-    """Sum the cross entropies of the paper's four heads and of the tag head, each over
-    words, so that gradients of small batches add up to those of a large one. In partial
-    trees the words that they let a word point at count as one class, and a little
-    more where it would point if nothing else were there.
+    """Sum the cross entropies of the paper's four heads, the tag head and the
+    left-factored pointing head, each over words, so that the gradients of small batches
+    add up to those of a large one.
+
+    In a partial tree, all words that a word may point at count as one class, with a
+    small extra weight on the one it would point at if nothing else were there.
 
     ops (Ops): Where the scores live.
     targets (List[Target]): What each sentence teaches.
     scores (Tuple): General and singleton pointing, shape (batch, length, length);
         labels of spans, of single words, and tags (or None), shape (words, labels);
         and pointing in the left-factored tree (or None), shape (batch, length, length).
+        An ensemble stacks the scores of its members, each of which learns all targets.
     RETURNS (Tuple[float, Tuple]): The loss, and the gradient of each head's scores.
     """
+    targets = targets * (len(scores[0]) // len(targets))
     length = scores[0].shape[1]
-    pointings = numpy.full((len(targets), length), -1)
-    selves, lefts = pointings.copy(), pointings.copy()
+    truths = _stack_truths(targets, length, with_left=scores[5] is not None)
+    weights: list[NDArray | None] = [None] * len(truths)
+    if any(target.allowed is not None for target in targets):
+        weights = _stack_weights(targets, length)
+    loss = 0.0
+    gradients = []
+    for head, truth, weight in zip(scores, truths, weights):
+        head_loss, gradient = _cross_entropy(ops, head, truth, weight)
+        loss += head_loss
+        gradients.append(gradient)
+    for i, target in enumerate(targets):
+        if target.allowed is not None:
+            count = len(target.words)
+            part = (i, slice(count), slice(count))
+            set_loss, gradient = _set_entropy(ops, scores[0][part], target.allowed)
+            gradients[0][part] += gradient
+            loss += set_loss
+    return loss, tuple(gradients)
+
+
+def _stack_truths(targets: list[Target], length: int, with_left: bool) -> list[Ids]:
+    """Get the true class of each row of each head's scores, -1 where unknown."""
+    shape = (len(targets), length)
+    pointings, singletons, lefts = (numpy.full(shape, -1) for _ in range(3))
     for i, target in enumerate(targets):
         count = len(target.words)
         pointings[i, :count] = target.pointings
-        selves[i, :count] = numpy.arange(count)
-        lefts[i, :count] = target.lefts
-    truths = [
+        singletons[i, :count] = numpy.arange(count)
+        if with_left:
+            lefts[i, :count] = target.point_in_left_tree()
+    return [
         pointings,
-        selves,
+        singletons,
         numpy.concatenate([target.labels for target in targets]),
         numpy.concatenate([target.unaries for target in targets]),
         numpy.concatenate([target.tags for target in targets]),
         lefts,
     ]
-    partial = any(target.allowed is not None for target in targets)
-    weights = _join_weights(targets, length) if partial else [None] * len(truths)
-    pairs = [
-        _cross_entropy(ops, head, truth, weight)
-        for head, truth, weight in zip(scores, truths, weights)
-    ]
-    losses, gradients = zip(*pairs)
-    loss = sum(losses)
-    for i, target in enumerate(targets):
-        if target.allowed is not None:
-            count = len(target.words)
-            part = (i, slice(count), slice(count))
-            lost, gradient = _set_entropy(ops, scores[0][part], target.allowed)
-            gradients[0][part] += gradient
-            loss += lost
-    return loss, gradients
 
 
-def _set_entropy(ops: Ops, scores: Any, allowed: NDArray) -> tuple[float, Any]:
-    """Sum the negative logarithms of how likely each row of scores holds any of its
-    allowed classes to be."""
-    probabilities = ops.xp.exp(log_softmax(ops, scores))
-    right = probabilities * ops.asarray(allowed)
-    likely = right.sum(axis=-1, keepdims=True) + MIN_PROBABILITY
-    return -float(ops.xp.log(likely).sum()), probabilities - right / likely
-
-
-def _join_weights(targets: list[Target], length: int) -> list[NDArray | None]:
-    """What each truth counts for: 1 in whole trees."""
+def _stack_weights(targets: list[Target], length: int) -> list[NDArray | None]:
+    """Get the weight of each row of each head's scores: 1 in whole trees, and None for
+    heads in which partial trees weigh as much."""
     pointings = numpy.ones((len(targets), length))
     labels = []
     for i, target in enumerate(targets):
@@ -79,7 +82,16 @@ def _join_weights(targets: list[Target], length: int) -> list[NDArray | None]:
         else:
             pointings[i] = UNSEEN_WEIGHT
             labels.append(target.weights)
-    return [pointings.ravel(), None, *numpy.concatenate(labels, axis=1), None, None]
+    spans, unaries = numpy.concatenate(labels, axis=1)
+    return [pointings.ravel(), None, spans, unaries, None, None]
+
+
+def _set_entropy(ops: Ops, scores: Any, allowed: NDArray) -> tuple[float, Any]:
+    """Sum the cross entropies of the sets of allowed classes, a set a row."""
+    probabilities = ops.xp.exp(log_softmax(ops, scores))
+    right = probabilities * ops.asarray(allowed)
+    total = right.sum(axis=-1, keepdims=True) + MIN_PROBABILITY
+    return -float(ops.xp.log(total).sum()), probabilities - right / total
 
 
 def _cross_entropy(
@@ -91,6 +103,7 @@ def _cross_entropy(
     known = ops.asarray(truths.ravel() >= 0)
     rows = ops.xp.flatnonzero(known)
     columns = ops.asarray1i(truths.ravel())[rows]
+    # (..., classes) -> (rows, classes)
     log_probs = log_softmax(ops, scores).reshape(-1, scores.shape[-1])
     gradient = ops.xp.exp(log_probs)
     gradient *= known[:, None]

@@ -3,9 +3,10 @@
 from typing import Any
 
 import numpy
+from numpy.typing import NDArray
 from thinc.api import Ops
 
-from ..training.targets import Ids
+Ids = NDArray[numpy.intp]
 
 
 def log_softmax(ops: Ops, scores: Any) -> Any:

@@ -26,6 +26,7 @@ from spacy.cli import app as spacy_app
 from spacy.cli.train import train as spacy_train
 from spacy.language import Language
 from spacy.tokens import DocBin
+import test_modules
 from test_modules import PACKAGES, read_imports
 from typer.testing import CliRunner
 
@@ -571,7 +572,7 @@ def test_malicious_file_in_place_of_any_other_does_not_run(
 @pytest.mark.parametrize("package", PACKAGES)
 def test_no_package_runs_code_of_others(package):
     """Nor does any unpickle objects; parse patterns, in their own test, are nltk's."""
-    paths = list_files_of(package)
+    paths = test_modules.list_files(package)
     imported = {name[0] for path in paths for name in read_imports(path)}
     assert not imported & {"pickle", "marshal", "shelve", "subprocess", "code", "dill"}
     for path in paths:
