@@ -7,9 +7,8 @@ from spacy.tokens import Doc
 from spacy.vocab import Vocab
 
 from spacy_pointparse import render
-from spacy_pointparse.constituents import set_constituents
-from spacy_pointparse.corpus import make_doc
-from spacy_pointparse.pointing import encode
+from spacy_pointparse.pointing import tree_to_pointing
+from spacy_pointparse.tokens import make_doc, set_constituents
 from spacy_pointparse.trees import clean_tree, parse_trees
 
 DOCS = Path(__file__).parent
@@ -29,7 +28,7 @@ def make_example() -> Doc:
 def make_binary(doc: Doc) -> Doc:
     """Copy a Doc of one sentence, with the spans of the binary tree."""
     spans = ((s.start, s.end, s.label_) for s in doc.spans["constituents"])
-    targets, labels, unaries = encode(list(spans), len(doc))
+    targets, labels, unaries = tree_to_pointing(list(spans), len(doc))
     brackets = [
         (min(word, target), max(word, target) + 1, label or "∅")
         for word, (target, label) in enumerate(zip(targets.tolist()[:-1], labels))
@@ -43,7 +42,7 @@ def make_binary(doc: Doc) -> Doc:
 def draw_arrows(doc: Doc) -> str:
     """Draw what each word of a Doc of one sentence points at, by displaCy."""
     spans = ((s.start, s.end, s.label_) for s in doc.spans["constituents"])
-    targets, labels, _ = encode(list(spans), len(doc))
+    targets, labels, _ = tree_to_pointing(list(spans), len(doc))
     words = [{"text": word.text, "tag": str(word.i)} for word in doc]
     arcs = [
         {
