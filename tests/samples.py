@@ -1,12 +1,15 @@
-"""What several tests share: lines of a treebank, their trees once cleaned, what is to
-be said of pointings and transformers, and what must not be unpickled."""
+"""What several tests share: lines of a treebank, their trees once cleaned, a parser
+whose scores are given, checks of pointings and transformers, and what must not be
+unpickled."""
 
 import os
 import re
 from contextlib import redirect_stdout
 from io import StringIO
 
-from thinc.api import Adam
+import numpy
+import spacy
+from thinc.api import Adam, Linear, Model
 
 LINES = [
     "(TOP (S (NP-SBJ (DT The) (NNS looms)) (VP (VBP hum)) (. .)))",
@@ -39,6 +42,38 @@ class Payload:
 
 def parses(docs):
     return [doc._.parse_string for doc in docs]
+
+
+def score_by_hand(general, singleton, spans=(0.0, 1.0), unaries=(1.0, 0.0), **settings):
+    """A pipeline of a parser that gives every sentence the same probabilities: of each
+    word pointing at each other, of each being a part by itself, and of a span, and of
+    a word, having no label or the label X."""
+    nlp = spacy.blank("en")
+    parser = nlp.add_pipe("pointing_parser", config=settings)
+    parser.add_label("X")
+    general = numpy.asarray(general, dtype="f")
+    rest = (1 - numpy.asarray(singleton, dtype="f")) / max(len(general) - 1, 1)
+    selves = numpy.tile(rest[:, None], len(general))
+    numpy.fill_diagonal(selves, singleton)
+
+    def point(model, embedded, rows):
+        return (
+            rows,
+            *(take_logs(head)[None].repeat(len(rows), 0) for head in heads),
+            None,
+        )
+
+    def label(model, encoded, targets):
+        return tuple(take_logs(row)[None].repeat(len(targets), 0) for row in rows)
+
+    heads, rows = (general, selves), (spans, unaries)
+    steps = {"embed": lambda model, docs: None, "point": point, "label": label}
+    parser.model = Model("by_hand", None, refs={"output_layer": Linear(2)}, attrs=steps)
+    return nlp
+
+
+def take_logs(probabilities):
+    return numpy.log(numpy.maximum(probabilities, 1e-9), dtype="f")
 
 
 def read_spans(targets):

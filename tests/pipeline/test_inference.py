@@ -4,20 +4,38 @@ import warnings
 import numpy
 import pytest
 import spacy
+from nltk import Tree
 from numpy.testing import assert_allclose
+from samples import score_by_hand
 from spacy.tokens import Doc, DocBin
 from thinc.api import Adam
 
 from spacy_pointparse.pipeline import inference
-from spacy_pointparse.pipeline.inference import Inference
-from spacy_pointparse.pointing import Decoder
+from spacy_pointparse.pipeline.inference import score_pointings
 from spacy_pointparse.tokens import SPANS_KEY
 from spacy_pointparse.trees import flatten_tree
 
 DECODERS = ["greedy", "beam", "exact"]
-# Greedy decoding is trapped by the 5, see test_decoding.
-GENERAL = numpy.log([[0.1] * 4, [0.1, 0.1, 0.5, 0.6], [0.5] + [0.1] * 3, [0.1] * 4])
-SINGLETON = numpy.log([0.9] * 4)
+# Of four words: how likely each points at each other, and is a part by itself.
+GENERAL = [
+    [0.3, 0.3, 0.2, 0.2],
+    [0.3, 0.1, 0.5, 0.1],
+    [0.1, 0.4, 0.3, 0.2],
+    [0.1, 0.3, 0.2, 0.4],
+]
+SINGLETON = [0.1, 0.4, 0.8, 0.8]
+ONE_LEFT = "(X (X (X (UNK a) (UNK b)) (UNK c)) (UNK d))"
+EVEN = "(X (X (UNK a) (UNK b)) (X (UNK c) (UNK d)))"
+MIDDLE = "(X (X (UNK a) (X (UNK b) (UNK c))) (UNK d))"
+# Of five words, whose best tree a beam of two trees loses.
+WIDE = [
+    [0.1, 0.1, 0.1, 0.5, 0.2],
+    [0.1, 0.1, 0.1, 0.2, 0.5],
+    [0.2, 0.2, 0.3, 0.1, 0.2],
+    [0.1, 0.4, 0.1, 0.2, 0.2],
+    [0.3, 0.1, 0.4, 0.1, 0.1],
+]
+WIDE_SINGLETON = [0.5, 0.3, 0.6, 0.2, 0.1]
 
 
 @pytest.fixture(scope="module")
@@ -28,6 +46,10 @@ def known(trained_path):
 
 def parse(nlp, examples):
     return list(nlp.pipe(example.predicted for example in examples))
+
+
+def make_sentence(nlp, words):
+    return Doc(nlp.vocab, words=[*words], sent_starts=[True, *[False] * len(words[1:])])
 
 
 @pytest.mark.parametrize("decoder", DECODERS)
@@ -45,42 +67,39 @@ def test_sure_trees_are_found_by_every_decoder(
 
 
 @pytest.mark.parametrize(
-    "decoder, expected",
-    [("greedy", [3, 3, 3, 0]), ("exact", [3, 2, 0, 0]), ("beam", [3, 2, 0, 0])],
+    "settings, expected",
+    [
+        ({}, EVEN),
+        ({"decoder": "exact"}, EVEN),
+        ({"decoder": "greedy"}, ONE_LEFT),
+        ({"decoder": "beam", "beam_size": 1}, ONE_LEFT),
+        ({"decoder": "beam", "beam_size": 2}, EVEN),
+        ({"decode_from": "probabilities"}, MIDDLE),
+    ],
 )
-def test_decoders_differ_where_the_first_split_misleads(decoder, expected):
-    decoding = Decoder(decoder=decoder, beam_size=2)
-    [[tree]] = decoding.list_trees(GENERAL[None], SINGLETON[None], [4], 1)
-    assert tree.tolist() == expected
+def test_settings_reach_the_decoder(settings, expected):
+    nlp = score_by_hand(GENERAL, SINGLETON, **settings)
+    assert nlp(make_sentence(nlp, "abcd"))._.parse_string == expected
 
 
-@pytest.mark.parametrize("longest, expected", [(4, [3, 2, 0, 0]), (3, [3, 3, 3, 0])])
-def test_long_sentences_are_decoded_greedily_beside_short_ones(
-    monkeypatch, longest, expected
-):
-    monkeypatch.setattr(inference, "MAX_EXACT", longest)
-    general, singleton = numpy.stack([GENERAL] * 3), numpy.stack([SINGLETON] * 3)
-    [three], [four], [two] = Decoder().list_trees(general, singleton, [3, 4, 2], 1)
-    assert four.tolist() == expected
-    assert (len(three), two.tolist()) == (3, [1, 0])
-
-
-def test_beam_keeps_as_many_trees_as_it_is_told():
-    narrow = Decoder(decoder="beam", beam_size=1)
-    [[tree]] = narrow.list_trees(GENERAL[None], SINGLETON[None], [4], 1)
-    assert tree.tolist() == [3, 3, 3, 0]
-    [trees] = narrow.list_trees(GENERAL[None], SINGLETON[None], [4], 3)
-    assert len(trees) == 3
+@pytest.mark.parametrize(
+    "beam_size, pointings", [(1, (0.2, 0.2, 0.5)), (10, (0.2, 0.4, 0.5))]
+)
+def test_best_trees_are_those_that_the_beam_keeps(beam_size, pointings):
+    nlp = score_by_hand(WIDE, WIDE_SINGLETON, beam_size=beam_size)
+    parser = nlp.get_pipe("pointing_parser")
+    [[(score, _)]] = parser.find_best(make_sentence(nlp, "abcde"), 1)
+    assert score == pytest.approx(sum(map(math.log, pointings)))
 
 
 def test_words_are_parsed_within_the_budget(trained_path, make_examples, monkeypatch):
-    encode, padded = Inference._encode, []
+    padded = []
 
-    def spy(self, words):
-        padded.append(len(words.lengths) * max(words.lengths))
-        return encode(self, words)
+    def spy(model, embedded, rows, tags):
+        padded.append(len(rows) * max(map(len, rows)))
+        return score_pointings(model, embedded, rows, tags)
 
-    monkeypatch.setattr(Inference, "_encode", spy)
+    monkeypatch.setattr(inference, "score_pointings", spy)
     config = {"components.pointing_parser.max_batch_tokens": 8}
     nlp = spacy.load(trained_path, config=config)
     docs = [example.predicted for example in make_examples(nlp)]
@@ -91,13 +110,13 @@ def test_words_are_parsed_within_the_budget(trained_path, make_examples, monkeyp
 
 
 def test_long_sentence_makes_no_other_longer(trained_path, make_examples, monkeypatch):
-    encode, batches = Inference._encode, []
+    batches = []
 
-    def spy(self, words):
-        batches.append(words.lengths.tolist())
-        return encode(self, words)
+    def spy(model, embedded, rows, tags):
+        batches.append([len(row) for row in rows])
+        return score_pointings(model, embedded, rows, tags)
 
-    monkeypatch.setattr(Inference, "_encode", spy)
+    monkeypatch.setattr(inference, "score_pointings", spy)
     nlp = spacy.load(trained_path)
     docs = [example.predicted for example in make_examples(nlp)] * 3
     alone = [doc._.parse_string for doc in nlp.pipe(doc.copy() for doc in docs)]
@@ -184,21 +203,21 @@ def test_scores_of_trees_are_made_of_pointings_and_labels(
 ):
     """All trees of two words have a probability of 1 together, and all of three what
     the word between gives to the other two: what is left, it points at itself."""
-    encode, encoded = Inference._encode, []
+    scored = []
 
-    def spy(self, words):
-        encoded.append(encode(self, words))
-        return encoded[-1]
+    def spy(*args):
+        scored.append(score_pointings(*args))
+        return scored[-1]
 
-    monkeypatch.setattr(Inference, "_encode", spy)
+    monkeypatch.setattr(inference, "score_pointings", spy)
     nlp = make_nlp()
     nlp.initialize(lambda: make_examples(nlp))
     totals = []
     for words in (["Yes", "Run"], ["The", "otter", "sleeps"]):
         doc = Doc(nlp.vocab, words=words, sent_starts=[True, *[False] * len(words[1:])])
-        [[[*parses]]] = nlp.get_pipe("pointing_parser")._inference.parse([doc], 10**6)
+        [[parses]] = nlp.get_pipe("pointing_parser")._parse([doc], count=10**6)
         totals.append(sum(math.exp(parse.score) for parse in parses))
-    middle = encoded[1].general[0, 1]
+    middle = scored[1].general[0, 1]
     assert totals[0] == pytest.approx(1, rel=1e-3)
     assert totals[1] == pytest.approx(math.exp(middle[0]) + math.exp(middle[2]), 1e-3)
     assert 0.1 < totals[1] < 0.9
@@ -235,6 +254,27 @@ def test_best_trees_of_a_sentence_in_pieces_are_one(trained_path, make_examples)
     [(score, tree)] = ranked
     assert tree.label() == "TOP"
     assert score <= 0
+
+
+def test_score_of_a_sentence_in_segments_is_that_of_their_trees():
+    even = [[0.5, 0.5], [0.5, 0.5]]
+    nlp = score_by_hand(even, [0.5, 0.5], (0.2, 0.8), (0.9, 0.1), max_length=2)
+    doc = make_sentence(nlp, "abcd")
+    with pytest.warns(UserWarning, match="more than 2 words"):
+        [[(score, tree)]] = nlp.get_pipe("pointing_parser").find_best(doc, 5)
+    assert tree == Tree.fromstring("(TOP (X (UNK a) (UNK b)) (X (UNK c) (UNK d)))")
+    # Each has a span with a label and two words without.
+    assert score == pytest.approx(2 * math.log(0.8 * 0.9 * 0.9), rel=1e-4)
+
+
+def test_root_over_segments_is_the_only_one():
+    even = [[0.5, 0.5], [0.5, 0.5]]
+    nlp = score_by_hand(even, [0.5, 0.5], spans=(0.8, 0.2), max_length=2)
+    whole = nlp(make_sentence(nlp, "ab"))
+    assert whole._.parse_string == "(TOP (UNK a) (UNK b))"
+    with pytest.warns(UserWarning, match="more than 2 words"):
+        doc = nlp(make_sentence(nlp, "abcd"))
+    assert doc._.parse_string == "(TOP (UNK a) (UNK b) (UNK c) (UNK d))"
 
 
 def test_best_trees_want_a_trained_parser_and_a_count(known):
@@ -351,10 +391,19 @@ def test_calibration_ends_with_the_weights_it_was_for(trained, make_examples):
     assert parser.calibration == (1, 0)
 
 
-def test_partial_trees_do_not_judge(trained, make_examples):
+def test_constituent_found_twice_is_right_once(trained, make_examples):
+    [plums] = make_examples(trained, ["(TOP (NP (NNS Plums)) (. !))"])
+    parser = trained.get_pipe("pointing_parser")
+    [[parse]] = parser.predict([plums.predicted])
+    assert parse.constituents == [(0, 2, "TOP"), (0, 1, "NP"), (0, 1, "NP")]
+    _, right = parser.get_calibration_pairs([plums])
+    assert right.tolist() == [1, 1, 0]
+
+
+def test_partial_trees_are_no_calibration_pairs(trained, make_examples):
     examples = make_examples(trained)
     parser = trained.get_pipe("pointing_parser")
-    assert len(parser.judge(examples)[0])
+    assert len(parser.get_calibration_pairs(examples)[0])
     for example in examples:
         example.reference.spans[SPANS_KEY].attrs["partial"] = True
-    assert not len(parser.judge(examples)[0])
+    assert not len(parser.get_calibration_pairs(examples)[0])
