@@ -1,7 +1,7 @@
-"""Write the pages that say what the code says: `python docs/make_pages.py`.
+"""Write the pages that come from the code: `python docs/make_pages.py`.
 
-docs/api.md is made of docstrings and entry points, docs/labels.md of the glossary and
-of examples in assets/toy.
+docs/api.md comes from docstrings and entry points, docs/labels.md from the glossary and
+from examples in assets/toy.
 """
 
 import configparser
@@ -18,13 +18,13 @@ import spacy
 from spacy.language import Language
 from spacy.tokens import Span
 
-from spacy_pointparse.corpus import read_docs
-from spacy_pointparse.glossary import GLOSSARY, explain
-from spacy_pointparse.pointing_parser import (
+from spacy_pointparse.pipeline.pointing_parser import (
     DEFAULT_CONFIG,
     PointingParser,
     make_pointing_parser,
 )
+from spacy_pointparse.training.corpus import read_docs
+from spacy_pointparse.visualization.glossary import GLOSSARY, explain
 
 DOCS = Path(__file__).parent
 ROOT = DOCS.parent
@@ -35,49 +35,50 @@ REGISTRIES = {
     "spacy_scorers": "Scorers",
     "spacy_callbacks": "Callbacks",
     "thinc_optimizers": "Optimizers",
-    "spacy_displacy_colors": "Colours of displaCy",
+    "spacy_displacy_colors": "Colors of displaCy",
 }
 METHODS = (
     *("labels", "label_data", "add_label", "initialize", "pipe", "predict"),
-    *("set_annotations", "find_best", "calibrate", "calibration", "judge"),
-    *("update", "finish_update", "get_loss"),
+    *("set_annotations", "find_best", "calibrate", "calibration"),
+    *("get_calibration_pairs", "update", "finish_update", "get_loss"),
 )
 FUNCTIONS = {
-    "spacy_pointparse": "render explain NonConstituentException",
-    "constituents": "set_constituents get_constituents install_extensions",
-    "search": "find_constituents PatternError",
-    "export": "to_penn to_discbracket to_json from_json",
+    "spacy_pointparse": "install_extensions render explain NonConstituentException",
     "trees": "read_trees parse_trees clean_tree tree_to_string flatten_tree build_tree "
     "escape_word unescape_word TreebankError",
-    "corpus": "read_docs make_doc",
-    "convert": "convert_treebank",
-    "scorer": "constituents_score find_errors",
-    "evalb": "evaluate_files Report summarize SentenceCounts",
-    "stats": "TreebankStats plot",
-    "stream": "parse_texts describe",
-    "joining": "join_parsers",
-    "spark": "parse",
-    "pointing": "encode to_constituents Pointings",
-    "decoding": "decode decode_exact decode_beam",
+    "pointing": "tree_to_pointing pointing_to_tree Pointings decode decode_exact "
+    "decode_beam",
+    "tokens": "set_constituents get_constituents find_constituents PatternError "
+    "to_penn to_discbracket to_json from_json describe make_doc",
+    "training.corpus": "read_docs",
+    "training.convert": "convert_treebank",
+    "evaluation.scorer": "constituents_score find_errors",
+    "evaluation.evalb": "summarize SentenceCounts",
+    "evaluation.report": "evaluate_files Report",
+    "evaluation.stats": "TreebankStats",
+    "pipeline.join": "join_parsers",
+    "visualization.plot": "plot",
+    "parallel.processes": "parse_texts",
+    "parallel.spark": "parse",
 }
 OUTCOMES = ("RETURNS", "YIELDS", "RAISES")
 API = """\
 # API reference
 
-Made of the docstrings by `python docs/make_pages.py`. What is not listed here is no
-part of the interface and may change. The attributes `Doc._`, `Span._` and `Token._` are
-in the [README](../README.md#use), the commands on [their page](command_line.md).
+Anything that is not on this page is not part of the interface and may change. The
+attributes `Doc._`, `Span._` and `Token._` are in the [README](../README.md#use), the
+commands on [a page of their own](command_line.md).
 """
 LABELS = """\
 # Labels
 
-Made by `python docs/make_pages.py`. `spacy_pointparse.explain("SBAR")` says the same,
-and of any other label what `spacy.explain` says. Examples are from `assets/toy`.
+`spacy_pointparse.explain("SBAR")` returns the same meaning, and for labels that are not
+here that of `spacy.explain`. The examples are from `assets/toy`.
 """
 
 
 class Entry(NamedTuple):
-    """A line of a docstring's list: `name (type): text`. Several names can share it."""
+    """A line of a docstring's list: `name (type): text`. Names can share a text."""
 
     names: tuple[str, ...]
     type: str
@@ -85,7 +86,7 @@ class Entry(NamedTuple):
 
     @property
     def title(self) -> str:
-        """The names as they are shown."""
+        """The names as the page shows them."""
         return ", ".join(n if n in OUTCOMES else f"`{n}`" for n in self.names)
 
 
@@ -128,15 +129,16 @@ def _list_component() -> Iterator[str]:
     ]
     yield (
         'Settings, for `nlp.add_pipe("pointing_parser", config={...})` and for\n'
-        "`[components.pointing_parser]` of a config:\n"
+        "`[components.pointing_parser]` in a config:\n"
     )
     yield from _make_table(("setting", "default", ""), rows)
-    yield "The default model, with its settings written out:\n"
+    yield "The default model, with all its settings:\n"
     yield f"```ini{DEFAULT_CONFIG}```\n"
+    assigned = ", ".join(f"`{name}`" for name in meta.assigns)
     yield _wrap(
-        "It sets " + ", ".join(f"`{name}`" for name in meta.assigns) + ", and reads "
-        "sentence boundaries and, if its config says so, tags. Beside the methods below"
-        " it has those of [every trainable component](https://spacy.io/api/pipe): "
+        f"The component sets {assigned}. It "
+        "reads sentence boundaries and, if its config says so, tags. It also has the "
+        "methods of [every trainable component](https://spacy.io/api/pipe): "
         "`__call__`, `score`, `to_disk`, `from_disk`, `to_bytes`, `from_bytes`."
     )
     for name in METHODS:
@@ -170,7 +172,7 @@ def _list_functions() -> Iterator[str]:
 
 
 def _list_members(item: Any) -> Iterator[str]:
-    """Describe the methods and properties of a class that is no exception."""
+    """Describe the methods and properties of a class, unless it is an exception."""
     if not inspect.isclass(item) or issubclass(item, Exception):
         return
     for name, member in vars(item).items():
@@ -182,7 +184,7 @@ def _list_members(item: Any) -> Iterator[str]:
 def _describe(
     name: str, item: Any, level: int = 3, has_call: bool = True
 ) -> Iterator[str]:
-    """Describe a function, class or property: its call, what it does, its arguments."""
+    """Describe a function, class or property: signature, purpose, arguments."""
     description, entries = _read_docstring(item)
     call, defaults = _read_signature(item) if inspect.isfunction(item) else ("", {})
     yield f"{'#' * level} `{name}{call if has_call else ''}`\n"
@@ -204,7 +206,7 @@ def _describe(
 
 
 def _read_signature(function: Any) -> tuple[str, dict[str, str]]:
-    """The arguments of a function as they are called, and their defaults."""
+    """Read the signature of a function, and the defaults of its arguments."""
     names: list[str] = []
     defaults = {}
     for name, parameter in inspect.signature(function).parameters.items():
@@ -228,8 +230,7 @@ def _show_default(value: Any) -> str:
 
 
 def _read_docstring(item: Any) -> tuple[list[str], list[Entry]]:
-    """Read a docstring of spaCy's form: paragraphs, then `name (type): text`, where
-    names that share a text stand before it one after another."""
+    """Read a docstring in spaCy's form: paragraphs, then `name (type): text`."""
     paragraphs: list[list[str]] = [[]]
     entries: list[Entry] = []
     for line in inspect.getdoc(item).splitlines():
