@@ -305,7 +305,7 @@ def label_loses_its_functions(nlp: Language, case: tuple[str, str, str]) -> None
 
 # --- a file ---
 
-COUNT = re.compile(r"skipped (\d+) faulty tree\(s\)\. The first: (.*)", re.DOTALL)
+COUNT = re.compile(r"skipped (\d+) faulty tree\(s\)\. First error: (.*)", re.DOTALL)
 
 
 def read_until_fault(path: Path, options: dict[str, Any]) -> tuple[list[str], str]:

@@ -1,4 +1,4 @@
-"""What a tree is: read, cleaned, escaped, taken apart and built.
+"""Trees: read, clean, escape, flatten and build them.
 
 Knows nltk. Must not import spaCy, numpy, torch or any package of ours but `util`.
 """

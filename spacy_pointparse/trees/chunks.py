@@ -1,4 +1,4 @@
-"""Runs of lines that hold whole trees."""
+"""Split the lines of a file into chunks of whole trees."""
 
 import re
 from collections import deque
@@ -7,25 +7,31 @@ from itertools import chain
 
 from .structure import ROOT_LABELS
 
-Line = tuple[int, str]  # its number, its text
-# Lines of one tree at most: an unclosed bracket must not swallow a whole file. After
-# many such trees it is the lower number.
+Line = tuple[int, str]  # line number, text
+# Maximum number of lines in a tree, so that an unclosed bracket does not swallow the
+# whole file. The maximum shrinks to the lower number as unclosed trees follow one
+# another.
 MIN_LINES, MAX_LINES = 200, 5000
-# Characters of a line and of a tree at most: reading takes up to 450 bytes for each.
+# Maximum number of characters in a line or tree. Reading one takes up to 450 bytes.
 MAX_SIZE = 1_000_000
 _OPENER = re.compile(r"^\s*\(\s*([^\s()]*)")
-_WORD = re.compile(r"[^\s()]\s+[^\s()]|\)")  # a line with a word in it
+_WORD = re.compile(r"[^\s()]\s+[^\s()]|\)")  # matches lines that contain a word
 _END: Line = (0, "")
 
 
 def split_chunks(lines: Iterable[str]) -> Iterator[list[Line]]:
-    """Split a file into runs of lines that hold whole trees, or one faulty tree."""
+    """Split a file into chunks of lines, each holding whole trees or one faulty tree.
+
+    lines (Iterable[str]): The lines of the file.
+    YIELDS (List[Line]): The numbered lines of each chunk, without blank ones.
+    """
     texts = map(_strip, lines)
-    stream = chain(((i, text) for i, text in enumerate(texts, start=1) if text), [_END])
+    numbered = ((i, text) for i, text in enumerate(texts, start=1) if text)
+    remaining = chain(numbered, [_END])
     again: deque[Line] = deque()
     chunk = _Chunk(set(ROOT_LABELS), MAX_LINES)
     while True:
-        line = again.popleft() if again else next(stream)
+        line = again.popleft() if again else next(remaining)
         if line is not _END and not chunk.ends_before(line[1]):
             chunk.add(line)
         elif chunk.lines:
@@ -38,11 +44,11 @@ def split_chunks(lines: Iterable[str]) -> Iterator[list[Line]]:
 
 
 class _Chunk:
-    """Lines that hold whole trees, as far as brackets and indentation tell.
+    """Lines that hold whole trees, judging by brackets and indentation.
 
-    openers (set[str]): The labels that trees of this file have begun with so far.
-    max_lines (int): Lines after which a tree counts as unclosed.
-    after_one_line (bool): Whether the chunk before took one line.
+    openers (Set[str]): The root labels of the trees of this file so far.
+    max_lines (int): Number of lines after which a tree counts as unclosed.
+    after_one_line (bool): Whether the previous chunk was a single line.
     """
 
     def __init__(
@@ -65,8 +71,8 @@ class _Chunk:
         self.size += len(line[1])
 
     def ends_before(self, text: str) -> bool:
-        """Whether a line begins the next tree. Brackets alone cannot tell, as some may
-        be missing or surplus: the indent tells, and how the trees so far began."""
+        """Check whether a line begins the next tree. Brackets may be missing or
+        surplus, so indentation and the root labels so far decide as well."""
         if not self.lines:
             return False
         if len(self.lines) >= self.max_lines or self.size > MAX_SIZE:
@@ -80,13 +86,13 @@ class _Chunk:
         return known and not deeper and is_sure
 
     def is_flush_left(self) -> bool:
-        """Whether an open tree seems to be spread over lines of equal indent."""
+        """Check whether an open tree seems to span lines with the same indent."""
         if _WORD.search(self.lines[0][1]):
             return False
         return len(self.lines) == 1 or _get_indent(self.lines[1][1]) <= self.indent
 
     def cut_leftover(self) -> list[Line]:
-        """Take the lines off an unclosed tree that may hold the next ones."""
+        """Cut off the lines of an unclosed tree that may belong to the next trees."""
         first = len(self.lines)
         if self.depth > 0:
             first = next((i for i in range(1, first) if self.may_begin(i)), first)
@@ -94,15 +100,15 @@ class _Chunk:
         return leftover
 
     def make_next(self, has_leftover: bool) -> "_Chunk":
-        """Make the chunk after this one. Lines left over are read again, so that trees
-        may be shorter after each unclosed one: else a file of these takes hours."""
+        """Make the next chunk. Leftover lines are read again, so the maximum shrinks
+        after each unclosed tree; otherwise a file of such trees would take hours."""
         lines = len(self.lines)
         most = self.max_lines // 2 if has_leftover else self.max_lines + lines
         most = min(max(most, MIN_LINES), MAX_LINES)
         return _Chunk(self.openers, most, lines == 1)
 
     def may_begin(self, i: int) -> bool:
-        """Whether, that being so, a line may begin the next tree."""
+        """Check whether a line of an unclosed tree may begin the next tree."""
         label = _get_opener(self.lines[i][1])
         deeper = _get_indent(self.lines[i][1]) > self.indent
         if label is None or deeper:
@@ -112,13 +118,13 @@ class _Chunk:
 
 
 def _strip(line: str) -> str:
-    if len(line) > MAX_SIZE:  # read in part, and refused as it is too long
+    if len(line) > MAX_SIZE:  # truncated by the reader, and rejected later
         return line
     return line.lstrip("\ufeff").rstrip()
 
 
 def _get_opener(text: str) -> str | None:
-    """The label that a line begins with, if it begins with a bracket."""
+    """Get the label after the bracket that opens a line, if one does."""
     match = _OPENER.match(text)
     return match[1] if match else None
 

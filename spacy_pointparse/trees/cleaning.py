@@ -1,4 +1,4 @@
-"""Trees as treebanks write them, made comparable."""
+"""Clean the trees of a treebank."""
 
 import re
 from collections.abc import Mapping
@@ -10,7 +10,8 @@ from .escaping import unescape_word
 from .structure import EMPTY_TAG, ROOT, ROOT_LABELS, is_preterminal, list_nodes
 
 SEPARATORS = "-=|"
-# Where empties are bare leaves, a zero is one under these labels and a word elsewhere.
+# Where empty elements are bare leaves, "0" is one under these labels and a word
+# elsewhere.
 ZERO_LABELS = frozenset(["C", "P", "WADJP", "WADVP", "WNP", "WPP"])
 
 
@@ -21,19 +22,21 @@ def clean_tree(
     keep_functions: bool = False,
     bare_empties: bool = False,
 ) -> Tree | None:
-    """Make a clean copy of a tree: one TOP root, no empties, no words of white space,
-    no emptied nodes, phrase labels without function tags and indices, and no node
-    without a label. Words and tags stay as they are.
+    """Make a clean copy of a tree, with a single TOP root. Empty elements, whitespace
+    words and the nodes they leave empty are removed, nodes without a label are replaced
+    by their children, and function tags and indices are cut off phrase labels. Words
+    and part-of-speech tags stay unchanged.
 
-    tree (Tree): The tree as it was read.
-    separators (str): The characters that part functions and indices from a label.
-        A label that begins with one, such as `-LRB-`, is never cut.
-    keep_functions (bool): Whether to cut indices only.
-    bare_empties (bool): Whether empties are not tagged `-NONE-` but stand right under
-        a label, as in `(NP-SBJ *con*)` and `(C 0)`. Elsewhere `*` and `0` are words.
-    RETURNS (Tree | None): The clean tree, or None if no word is left.
+    tree (Tree): The tree as read.
+    separators (str): The characters that separate function tags and indices from a
+        label. A label that begins with one, such as `-LRB-`, is never cut.
+    keep_functions (bool): Cut indices only.
+    bare_empties (bool): Whether empty elements are not tagged `-NONE-` but stand
+        directly under a label, as in `(NP-SBJ *con*)` and `(C 0)`. Otherwise such `*`
+        and `0` are words.
+    RETURNS (Optional[Tree]): The clean tree, or None if no words are left.
     """
-    cleaned: dict[int, list[Tree]] = {}  # what is left of a node, under its id
+    cleaned: dict[int, list[Tree]] = {}  # node id to what is left of the node
     for node in reversed(list_nodes(tree)):
         label = _cut_label(node.label(), separators, keep_functions)
         if is_preterminal(node):
@@ -55,7 +58,7 @@ def _is_root(node: Tree) -> bool:
 
 def _is_empty(tag: str, word: str, bare_empties: bool) -> bool:
     is_bare = word.startswith("*") or (word == "0" and tag in ZERO_LABELS)
-    is_space = unescape_word(word).isspace()  # on a Doc, that is part of no tree
+    is_space = unescape_word(word).isspace()  # not part of any tree on a Doc
     return tag == EMPTY_TAG or is_space or (bare_empties and is_bare)
 
 
@@ -72,7 +75,14 @@ def _cut_label(label: str, separators: str, keep_functions: bool) -> str:
 def harmonize(
     tree: Tree, relabel: Mapping[str, str], unwrap: set[str], found: set[str]
 ) -> Tree:
-    """Rename labels and take them off, and note which are found."""
+    """Rename labels, and remove single-child nodes at the root. Modifies the tree.
+
+    tree (Tree): A clean tree.
+    relabel (Mapping[str, str]): The new name of each label to rename.
+    unwrap (Set[str]): The labels to remove from above a whole sentence.
+    found (Set[str]): Updated with the labels in the tree, under their old names.
+    RETURNS (Tree): The tree.
+    """
     while len(tree) == 1 and tree[0].label() in unwrap and isinstance(tree[0][0], Tree):
         found.add(tree[0].label())
         tree = Tree(ROOT, list(tree[0]))

@@ -1,4 +1,4 @@
-"""Read bracketed treebanks: files, lines, trees."""
+"""Read bracketed treebanks."""
 
 import glob
 import gzip
@@ -19,18 +19,18 @@ from .cleaning import SEPARATORS, clean_tree
 from .structure import flatten_tree
 
 SUFFIXES = frozenset([".mrg", ".ptb", ".psd", ".parse", ".penn", ".gld", ".brackets"])
-# What a run writes before it is done, or leaves if it is stopped.
+# Suffixes of unfinished output, see `util`.
 _UNFINISHED = frozenset([".partial", ".unfinished"])
-MAX_MESSAGE = 200  # characters: some messages quote the file
-_TOKEN = re.compile(r"[()]|[^() \t\r\n\f\v]+")  # a no-break space is part of a word
-_JUNK = re.compile("[\0\udc80-\udcff]")  # bytes that are no UTF-8, as they are read
+MAX_MESSAGE = 200  # characters, as some messages quote the file
+_TOKEN = re.compile(r"[()]|[^() \t\r\n\f\v]+")  # no-break spaces are part of words
+_JUNK = re.compile("[\0\udc80-\udcff]")  # nulls, and undecodable bytes as surrogates
 _INDEXED_LEAF = re.compile(r"(0|[1-9][0-9]{0,8})=.")
 _COMPRESSED: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".xz": lzma.open}
 _DAMAGE = (EOFError, gzip.BadGzipFile, lzma.LZMAError, zlib.error)
 
 
 class TreebankError(ValueError):
-    """A fault in a treebank; the message names the file and the line."""
+    """Raised for a faulty tree. The message names the file and line."""
 
 
 def read_trees(
@@ -41,19 +41,20 @@ def read_trees(
     keep_functions: bool = False,
     bare_empties: bool = False,
 ) -> Iterator[Tree]:
-    """Read the clean trees of a bracketed treebank, each under one TOP root.
+    """Read a bracketed treebank and clean its trees.
 
-    path (str | Path): A file (also `.gz`, `.xz`), a folder, or a glob. Of a
-        folder, every file below it with a treebank's suffix, or every file at all
-        where none has one.
-    on_error (Literal["raise", "skip"]): What to do with a faulty tree. Skipping ends
-        in one warning that says how many there were.
-    separators (str): See `clean_tree`, as for the two options below.
-    keep_functions (bool): Whether to keep function tags.
-    bare_empties (bool): Whether empties are leaves without a tag of their own.
-    RETURNS (Iterator[Tree]): The trees, in the order of the files' names.
-    RAISES (FileNotFoundError): If there is no such file, or none that matches.
-    RAISES (TreebankError): At the first fault, if `on_error` is "raise".
+    path (Union[str, Path]): A file (may end in `.gz` or `.xz`), a folder or a glob. In
+        a folder and its subfolders, only files with the suffix of a treebank are read,
+        or all files if none has one.
+    on_error (Literal["raise", "skip"]): What to do with a faulty tree. If trees are
+        skipped, a single warning says how many.
+    separators (str): See `clean_tree`.
+    keep_functions (bool): See `clean_tree`.
+    bare_empties (bool): See `clean_tree`.
+    RETURNS (Iterator[Tree]): The trees, each with a single TOP root, in order of file
+        names.
+    RAISES (FileNotFoundError): If there is no such file, or no file matches.
+    RAISES (TreebankError): At the first faulty tree, if `on_error` is "raise".
     """
     clean = partial(
         clean_tree,
@@ -74,13 +75,13 @@ def parse_trees(
     *,
     on_error: Literal["raise", "skip"] = "raise",
 ) -> Iterator[Tree]:
-    """Read trees from lines of text as they stand, uncleaned.
+    """Read trees from lines of text, without cleaning them.
 
-    lines (Iterable[str]): The lines, of which a tree may take one or several.
-    source (str): What to call them in messages.
+    lines (Iterable[str]): The lines. A tree may span several.
+    source (str): The name to use in messages.
     on_error (Literal["raise", "skip"]): What to do with a faulty tree.
     RETURNS (Iterator[Tree]): The trees. A node without a label has the label "".
-    RAISES (TreebankError): At the first fault, if `on_error` is "raise".
+    RAISES (TreebankError): At the first faulty tree, if `on_error` is "raise".
     """
     if isinstance(lines, str):
         lines = lines.split("\n")
@@ -100,17 +101,17 @@ def _sift(
         else:
             faults += 1
             first = first or str(item)
-        del item  # a fault holds, by its traceback, all that was read
+        del item  # the traceback of an error keeps all that was read in memory
     if faults:
-        message = f"{source}: skipped {faults} faulty tree(s). The first: {first}"
+        message = f"{source}: skipped {faults} faulty tree(s). First error: {first}"
         warnings.warn(message, stacklevel=2)
 
 
 def find_files(path: str | Path) -> list[Path]:
     """Find the files of a treebank.
 
-    path (str | Path): A file, a folder or a glob, as for `read_trees`.
-    RETURNS (list[Path]): The files, in the order of their names.
+    path (Union[str, Path]): A file, a folder or a glob, as in `read_trees`.
+    RETURNS (List[Path]): The files, in order of their names.
     RAISES (FileNotFoundError): If there are none.
     """
     if Path(path).exists():
@@ -120,8 +121,8 @@ def find_files(path: str | Path) -> list[Path]:
     files = [file for place in places for file in _list_files(place)]
     if not files:
         raise FileNotFoundError(
-            f"No treebank at {path}: give a file, a folder with files in it, or a "
-            "glob that matches some."
+            f"No treebank found at {path}. Provide a file, a folder that contains files "
+            "or a glob that matches some."
         )
     return files
 
@@ -143,10 +144,10 @@ def _list_files(place: Path) -> list[Path]:
 def read_lines(path: str | Path) -> Iterator[str]:
     """Read the lines of a file of bracketed trees, which may be compressed.
 
-    path (str | Path): The file.
-    RETURNS (Iterator[str]): The lines. Bytes that are no UTF-8 are kept as Python's
-        "surrogateescape" does, and what a line has beyond `MAX_SIZE` is left out.
-    RAISES (TreebankError): If the compressed file is damaged.
+    path (Union[str, Path]): The file.
+    YIELDS (str): The lines, cut after `MAX_SIZE` characters. Undecodable bytes become
+        surrogates (Python's "surrogateescape").
+    RAISES (TreebankError): If a compressed file is truncated or damaged.
     """
     path = Path(path)
     open_file = _COMPRESSED.get(path.suffix, open)
@@ -156,22 +157,22 @@ def read_lines(path: str | Path) -> Iterator[str]:
             while line := file.readline(MAX_SIZE + 1):
                 yield line
                 number += 1
-                while len(line) > MAX_SIZE and line[-1] != "\n":  # leave the rest out
+                while len(line) > MAX_SIZE and line[-1] != "\n":  # skip the rest
                     line = file.readline(MAX_SIZE + 1)
     except _DAMAGE as error:
-        problem = f"the compressed file is cut off or damaged here ({error})"
+        problem = f"the compressed file is truncated or damaged here ({error})"
         raise _make_fault(str(path), number, number, problem) from error
 
 
 def _parse_lines(lines: Iterable[str], source: str) -> Iterator[Tree | TreebankError]:
-    """Yield trees and, where there is none to be had, the fault as a value."""
+    """Yield each tree, or the error if it is faulty."""
     try:
         for chunk in split_chunks(lines):
             try:
                 yield from _parse_chunk(chunk, source)
             except TreebankError as fault:
                 yield fault
-    except TreebankError as fault:  # in the lines themselves
+    except TreebankError as fault:  # raised by `read_lines`
         yield fault
 
 
@@ -188,14 +189,14 @@ def _parse_chunk(lines: list[Line], source: str) -> list[Tree]:
         problem = f"the tree ends with {len(open_nodes)} bracket(s) still open"
         raise _make_fault(source, start, lines[-1][0], problem)
     if any(_is_discontinuous(tree) for tree in trees):
-        problem = "the tree is discontinuous (its leaves are numbered, as in 0=word)"
+        problem = "the tree is discontinuous (it has numbered leaves such as 0=word)"
         raise _make_fault(source, start, start, problem)
     return trees
 
 
 def _parse_line(text: str, open_nodes: list[Tree], trees: list[Tree]) -> None:
     if len(text) > MAX_SIZE:
-        raise ValueError(f"the line has more than {MAX_SIZE} characters: break it")
+        raise ValueError(f"the line has more than {MAX_SIZE} characters: split it")
     if junk := _JUNK.search(text):
         byte = ord(junk[0]) & 0xFF
         raise ValueError(f"the byte 0x{byte:02x} is not UTF-8 text: convert the file")
@@ -203,7 +204,7 @@ def _parse_line(text: str, open_nodes: list[Tree], trees: list[Tree]) -> None:
         if token == "(":
             open_nodes.append(Tree("", []))
         elif not open_nodes:
-            raise ValueError(f"'{token}' is outside of all brackets")
+            raise ValueError(f"'{token}' is outside all brackets")
         elif token == ")":
             node = open_nodes.pop()
             _check_node(node)
@@ -218,15 +219,17 @@ def _check_node(node: Tree) -> None:
     label = node.label()
     words = [child for child in node if not isinstance(child, Tree)]
     if not node:
-        raise ValueError(f"({label}) has neither a word nor a node in it")
+        raise ValueError(f"({label}) contains neither a word nor a node")
     if words and len(words) < len(node):
-        raise ValueError(f"({label} ...) has a word, '{words[0]}', beside other nodes")
+        raise ValueError(
+            f"({label} ...) has both a word, '{words[0]}', and child nodes"
+        )
     if len(words) > 1:
         raise ValueError(f"({label} {' '.join(words)}) has more than one word")
 
 
 def _is_discontinuous(tree: Tree) -> bool:
-    """Whether the leaves are a permutation of 0=... to n=..., as in discbracket."""
+    """Check whether the leaves are a permutation of 0=... to n=..., as in discbracket."""
     matches = [_INDEXED_LEAF.match(word) for word in flatten_tree(tree)[0]]
     indices = sorted(int(match[1]) for match in matches if match)
     return indices == list(range(len(matches)))
@@ -236,7 +239,6 @@ def _make_fault(source: str, start: int, line: int, problem: str) -> TreebankErr
     where = "" if line == start else f" (seen at line {line})"
     what = problem if len(problem) <= MAX_MESSAGE else f"{problem[:MAX_MESSAGE]}..."
     return TreebankError(
-        f"{source}, line {start}: {what}{where}. Correct the file, or "
-        "convert it without such trees: --on-error skip "
-        '(a reader takes on_error="skip").'
+        f"{source}, line {start}: {what}{where}. Fix the file, or skip faulty trees "
+        'with --on-error skip (in Python or a config, on_error="skip").'
     )

@@ -1,7 +1,7 @@
-"""What a tree is: `nltk.Tree` to words, tags and constituents, and back.
+"""Convert an `nltk.Tree` to words, tags and constituents, and back.
 
-Every walk is iterative, so that depth is no limit; nltk's own methods (`==`,
-`pformat`, `copy(deep=True)`, ...) recurse.
+All functions are iterative, so that trees may be arbitrarily deep. nltk's own methods
+(`==`, `pformat`, `copy(deep=True)`, ...) recurse.
 """
 
 from collections import deque
@@ -9,16 +9,16 @@ from collections.abc import Sequence
 
 from nltk.tree import Tree
 
-from .escaping import PRINTED, _escape
+from .escaping import PRINTED, escape_text
 
-Constituent = tuple[int, int, str]  # (start, end, label): words start..end-1
+Constituent = tuple[int, int, str]  # start, end (exclusive), label
 ROOT = "TOP"
 ROOT_LABELS = frozenset(["", ROOT, "ROOT", "S1", "VROOT"])
 EMPTY_TAG = "-NONE-"
 
 
 def list_nodes(tree: Tree) -> list[Tree]:
-    """All nodes in pre-order."""
+    """List the nodes of a tree in pre-order."""
     nodes: list[Tree] = []
     stack = [tree]
     while stack:
@@ -29,12 +29,13 @@ def list_nodes(tree: Tree) -> list[Tree]:
 
 
 def is_preterminal(node: Tree) -> bool:
+    """Check whether a node is a part-of-speech tag above a word."""
     return len(node) == 1 and not isinstance(node[0], Tree)
 
 
 def tree_to_string(tree: Tree) -> str:
-    """Print a tree on one line. Round brackets, white space and nulls inside words and
-    labels are escaped, as `-LRB-`, `-RRB-` and `\\u0020`.
+    """Print a tree on one line. Parentheses, whitespace and null characters inside
+    words and labels are escaped, as in `-LRB-`, `-RRB-` and `\\u0020`.
 
     tree (Tree): The tree.
     RETURNS (str): The line, without a newline.
@@ -46,21 +47,21 @@ def tree_to_string(tree: Tree) -> str:
         if item is None:
             pieces.append(")")
         elif isinstance(item, Tree):
-            pieces.append(f" ({_escape(str(item.label()), PRINTED)}")
+            pieces.append(f" ({escape_text(str(item.label()), PRINTED)}")
             stack.append(None)
             stack.extend(reversed(item))
         else:
-            pieces.append(f" {_escape(str(item), PRINTED)}")
+            pieces.append(f" {escape_text(str(item), PRINTED)}")
     return "".join(pieces)[1:]
 
 
 def flatten_tree(tree: Tree) -> tuple[list[str], list[str], list[Constituent]]:
-    """Take a tree apart. `build_tree` is the inverse.
+    """Convert a tree to words, tags and constituents. The inverse of `build_tree`.
 
     tree (Tree): The tree.
-    RETURNS (tuple[list[str], list[str], list[Constituent]]): The words as they stand in
-        the tree, their tags, and the constituents in pre-order. A pre-terminal is not a
-        constituent, and a TOP root only if it has several children.
+    RETURNS (Tuple[List[str], List[str], List[Constituent]]): The leaves, their tags,
+        and the constituents in pre-order. Preterminals are not constituents, and a TOP
+        root is one only if it has several children.
     """
     words: list[str] = []
     tags: list[str] = []
@@ -68,7 +69,7 @@ def flatten_tree(tree: Tree) -> tuple[list[str], list[str], list[Constituent]]:
     stack: list[Tree | int] = [tree]
     while stack:
         item = stack.pop()
-        if isinstance(item, int):  # all words of this constituent have been seen
+        if isinstance(item, int):  # the end of this constituent
             start, _, label = constituents[item]
             constituents[item] = (start, len(words), label)
         elif is_preterminal(item):
@@ -86,12 +87,12 @@ def flatten_tree(tree: Tree) -> tuple[list[str], list[str], list[Constituent]]:
 def build_tree(
     words: Sequence[str], tags: Sequence[str], constituents: Sequence[Constituent]
 ) -> Tree:
-    """Build a tree under a TOP root. `flatten_tree` is the inverse.
+    """Build a tree with a TOP root. The inverse of `flatten_tree`.
 
     words (Sequence[str]): The words.
-    tags (Sequence[str]): Their tags.
+    tags (Sequence[str]): The tag of each word.
     constituents (Sequence[Constituent]): The constituents, nested and in pre-order. If
-        the first is a TOP over all words, it is the root.
+        the first is a TOP over all words, it becomes the root.
     RETURNS (Tree): The tree.
     RAISES (ValueError): If the constituents are not nested or not in pre-order.
     """

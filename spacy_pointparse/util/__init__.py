@@ -1,4 +1,4 @@
-"""Arrays, batches, and files that are written whole.
+"""Arrays, batches and atomic writes.
 
-Knows numpy and thinc's Ops. Imports no other package of ours.
+Knows numpy, thinc's Ops and srsly. Imports no other package of ours.
 """

@@ -1,4 +1,4 @@
-"""Arithmetic on arrays that several packages need."""
+"""Array operations shared by several packages."""
 
 from typing import Any
 
@@ -10,21 +10,24 @@ Ids = NDArray[numpy.intp]
 
 
 def log_softmax(ops: Ops, scores: Any) -> Any:
-    """Normalise along the last axis.
+    """Turn scores into log-probabilities over the last axis.
 
-    ops (Ops): Where the scores live.
-    scores (FloatsXd): The scores, shape (..., classes).
-    RETURNS (FloatsXd): Log-probabilities, of the same shape.
+    ops (Ops): The backend of the scores.
+    scores (FloatsXd): The scores. Shape (..., classes).
+    RETURNS (FloatsXd): The log-probabilities. Shape (..., classes).
     """
+    xp: Any = ops.xp  # numpy or cupy; thinc declares no type that mypy can follow
     scores = scores - scores.max(axis=-1, keepdims=True)
-    return scores - ops.xp.log(ops.xp.exp(scores).sum(axis=-1, keepdims=True))
+    return scores - xp.log(xp.exp(scores).sum(axis=-1, keepdims=True))
 
 
 def offset_rows(targets: list[Ids]) -> Ids:
-    """Join the targets of several sentences, counted on as rows of one array.
+    """Concatenate the targets of several sentences, shifting each sentence's word
+    indices to rows of the concatenated array.
 
-    targets (List[Ids]): Word that each word of a sentence points at.
-    RETURNS (Ids): Row that each word of all sentences points at. Shape (words,).
+    targets (List[Ids]): For each word of a sentence, the index of the word it points
+        at. Shape (words of the sentence,) each.
+    RETURNS (Ids): For each word, the row it points at. Shape (words,).
     """
     starts = numpy.cumsum([0, *(len(target) for target in targets)])
     return numpy.concatenate([t + start for t, start in zip(targets, starts)])

@@ -1,17 +1,17 @@
-"""Which sentences are computed together."""
+"""Group sentences into batches."""
 
 from collections.abc import Iterator
 
-# Padded pairs of words that are scored at a time: two matrices of them are in memory.
+# Limit on the padded word pairs scored at once. Two such matrices are held in memory.
 MAX_BATCH_PAIRS = 1_000_000
 
 
 def batch_by_length(lengths: list[int], max_words: int) -> Iterator[list[int]]:
-    """Group sentences of like length, so that little is padding.
+    """Group sentences of similar length to keep padding low.
 
-    lengths (List[int]): Number of words of each sentence.
-    max_words (int): Padded words of a batch at most, where it has several sentences.
-    YIELDS (List[int]): The numbers of the sentences in each batch.
+    lengths (List[int]): The length of each sentence in words.
+    max_words (int): Maximum number of padded words in a batch of several sentences.
+    YIELDS (List[int]): The indices of the sentences in each batch.
     """
     batch: list[int] = []
     for i in sorted(range(len(lengths)), key=lengths.__getitem__):

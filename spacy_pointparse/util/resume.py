@@ -1,9 +1,9 @@
-"""An output that a stopped run leaves half done, and the next goes on with.
+"""Write an output that an interrupted run can resume.
 
-While it is made there are two files beside it: OUTPUT.partial grows, and
-OUTPUT.partial.json says up to where it was sure last. What a run that was killed wrote
-after that, be it half a line, is cut off and made again. A .spacy file, which cannot
-grow, is made of lines of packed Docs in the end.
+A run keeps two files beside its output: OUTPUT.partial grows, and OUTPUT.partial.json
+records how much of it is safely on disk. A resumed run truncates anything written after
+that point, such as half a line, and produces it again. A .spacy file cannot be appended
+to, so its partial file holds lines of packed Docs, merged at the end.
 """
 
 import os
@@ -21,18 +21,18 @@ from .files import name_file, write_whole
 
 
 class OtherRunError(ValueError):
-    """Raised when another run is found to write the same output."""
+    """Raised when another run writes to the same output."""
 
 
 @dataclass
 class Progress:
-    """How far a run has come.
+    """How far a run has got.
 
-    settings (Dict[str, Any]): What must be the same in the run that goes on.
+    settings (Dict[str, Any]): The settings a resumed run must share.
     texts (int): Number of texts that are done.
-    failed (int): Number of them that failed.
-    checksum (int): Of these texts.
-    size (int): Bytes of the partial file.
+    failed (int): Number of those texts that failed.
+    checksum (int): Checksum of those texts.
+    size (int): Size of the partial file in bytes.
     """
 
     settings: dict[str, Any]
@@ -42,7 +42,7 @@ class Progress:
     size: int = 0
 
     def count(self, text: str, failed: bool = False) -> None:
-        """Count a text."""
+        """Count a text as done."""
         line = f"{text}\n".encode("utf8", "surrogatepass")
         self.checksum = crc32(line, self.checksum)
         self.texts += 1
@@ -50,7 +50,7 @@ class Progress:
 
 
 def get_partial(output: Path) -> Path:
-    """Name the file that grows until it is the output."""
+    """Get the path of the file that grows until it becomes the output."""
     return output.with_name(output.name + ".partial")
 
 
@@ -59,17 +59,17 @@ def _get_state(output: Path) -> Path:
 
 
 def load_progress(output: Path, settings: dict[str, Any], resume: bool) -> Progress:
-    """Say where to begin.
+    """Load the progress of an interrupted run, if there was one.
 
     output (Path): The output.
-    settings (Dict[str, Any]): What must be the same in the run that goes on.
-    resume (bool): Whether to go on with what a stopped run has left, if it has.
-    RETURNS (Progress): How far that run had come, or that nothing is done.
-    RAISES (ValueError): If it left something, and that is not to be gone on with, or
-        cannot be; or if the output is a folder or a device.
+    settings (Dict[str, Any]): The settings a resumed run must share.
+    resume (bool): Whether to resume an interrupted run.
+    RETURNS (Progress): The progress of that run, or that of a new one.
+    RAISES (ValueError): If an interrupted run is found that should not or cannot be
+        resumed, or if the output is a folder or a device.
     """
     if output.exists() and not output.is_file():
-        raise ValueError(f"{output} is no regular file, and cannot be replaced by one.")
+        raise ValueError(f"{output} is not a regular file and cannot be replaced.")
     partial, state = get_partial(output), _get_state(output)
     if not (partial.exists() and state.exists()):
         state.unlink(missing_ok=True)
@@ -78,51 +78,54 @@ def load_progress(output: Path, settings: dict[str, Any], resume: bool) -> Progr
         progress = Progress(**srsly.read_json(state))
     except (TypeError, ValueError) as error:
         raise ValueError(
-            f"{state} is damaged, or of another version ({error}): delete {partial} to "
-            "begin anew."
+            f"{state} is damaged or was written by another version ({error}). Delete "
+            f"{partial} to start over."
         ) from error
     if not resume:
         raise ValueError(
-            f"A stopped run has left {progress.texts} texts in {partial}: go on with "
-            "--resume, or delete that file."
+            f"An interrupted run left {progress.texts} texts in {partial}. Continue it "
+            "with --resume, or delete that file."
         )
     if progress.settings != settings or partial.stat().st_size < progress.size:
         raise ValueError(
-            f"{partial} is from a run with other settings, {progress.settings}: delete "
-            "that file to begin anew."
+            f"{partial} is from a run with other settings ({progress.settings}). Delete "
+            "that file to start over."
         )
     return progress
 
 
 def skip_texts(texts: Iterator[str], progress: Progress, output: Path) -> None:
-    """Pass over the texts that are done.
+    """Skip the texts that are done.
 
-    RAISES (ValueError): If these are other texts.
+    texts (Iterator[str]): The texts, from the first.
+    progress (Progress): The progress of the interrupted run.
+    output (Path): The output.
+    RAISES (ValueError): If they differ from the texts of the interrupted run.
     """
     passed = Progress(progress.settings)
     for text in islice(texts, progress.texts):
         passed.count(text)
     if passed.checksum != progress.checksum:
         raise ValueError(
-            f"{get_partial(output)} is from a run over other texts: delete that file "
-            "to begin anew."
+            f"{get_partial(output)} is from a run over other texts. Delete that file "
+            "to start over."
         )
 
 
 def write_partial(
     output: Path, pieces: Iterable[bytes], progress: Progress, batch_size: int
 ) -> None:
-    """Write a run's output, from where it stands on.
+    """Append to the partial file of a run.
 
     output (Path): The output.
-    pieces (Iterable[bytes]): The pieces, of a text or of several, each counted in
-        `progress` as it is made.
-    progress (Progress): How far the run has come.
-    batch_size (int): After how many pieces to make sure of them.
-    RAISES (OtherRunError): If another run is found to write there, too.
+    pieces (Iterable[bytes]): The pieces to write, each for one or several texts that
+        have been counted in `progress` when the piece is yielded.
+    progress (Progress): The progress so far. Updated as pieces are written.
+    batch_size (int): Number of pieces after which to sync the file and save progress.
+    RAISES (OtherRunError): If another run writes to the same file.
     """
-    batches = minibatch(pieces, batch_size)
-    first = next(batches, [])  # what fails at once leaves nothing, not even a folder
+    batches: Iterator[list[bytes]] = minibatch(pieces, batch_size)
+    first = next(batches, [])  # a run that fails at once leaves not even a folder
     output.parent.mkdir(parents=True, exist_ok=True)
     partial = get_partial(output)
     with name_file(partial), partial.open("ab") as file:
@@ -141,12 +144,12 @@ def write_partial(
 def _check_alone(partial: Path, progress: Progress) -> None:
     if partial.stat().st_size != progress.size:
         raise OtherRunError(
-            f"Another run writes to {partial}, too. Wait for it, delete that file and "
-            "begin anew."
+            f"Another run is also writing to {partial}. Wait for it to finish, delete "
+            "that file and start over."
         )
 
 
 def remove_partial(output: Path) -> None:
-    """Leave nothing but the output."""
+    """Remove the files beside the output."""
     _get_state(output).unlink(missing_ok=True)
     get_partial(output).unlink(missing_ok=True)

@@ -480,24 +480,24 @@ def test_resumed_run_does_not_parse_what_is_done(run, stopped):
 def test_run_over_other_texts_is_not_resumed(run, stopped, texts):
     good = texts.read_text()
     texts.write_text("Changed" + good)
-    check_error(run(*stopped, "--resume"), "other texts", "delete")
+    check_error(run(*stopped, "--resume"), "other texts", "Delete")
     texts.write_text("Run Yes")
-    check_error(run(*stopped, "--resume"), "other texts", "delete")
+    check_error(run(*stopped, "--resume"), "other texts", "Delete")
     texts.write_text(good)
     assert run(*stopped, "--resume").exit_code == 0
 
 
 def test_run_with_other_settings_is_not_resumed(run, stopped):
     result = run(*stopped, "--resume", "--format", "jsonl")
-    check_error(result, "other settings", "brackets", "delete")
+    check_error(result, "other settings", "brackets", "Delete")
     Path("out.mrg.partial").write_text("")
-    check_error(run(*stopped, "--resume"), "other settings", "delete")
+    check_error(run(*stopped, "--resume"), "other settings", "Delete")
 
 
 @pytest.mark.parametrize("state", ["", "{", '{"texts": 2, "of_tomorrow": 1}'])
 def test_progress_that_cannot_be_read_is_not_gone_on_with(run, stopped, state):
     Path("out.mrg.partial.json").write_text(state)
-    check_error(run(*stopped, "--resume"), "out.mrg.partial.json is damaged", "delete")
+    check_error(run(*stopped, "--resume"), "out.mrg.partial.json is damaged", "Delete")
 
 
 def test_resume_without_a_stopped_run_begins(run, model, texts):

@@ -235,7 +235,7 @@ def test_convert_missing_file_is_found_before_anything_is_read(
 def test_convert_into_what_is_no_file(write, tmp_path):
     output = tmp_path / "out.spacy"
     output.mkdir()
-    with pytest.raises(ValueError, match=r"out\.spacy is no regular file"):
+    with pytest.raises(ValueError, match=r"out\.spacy is not a regular file"):
         convert_treebank([write(*LINES)], output)
 
 
@@ -273,6 +273,36 @@ def test_convert_failed_write_leaves_no_half_file(write, tmp_path, monkeypatch):
         "out.spacy",
         "trees.mrg",
     ]
+
+
+def test_convert_goes_on_when_a_full_disk_has_room_again(write, tmp_path, monkeypatch):
+    """What was written before the disk was full is not made again."""
+    trees, output, whole = (
+        write(*LINES),
+        tmp_path / "out.spacy",
+        tmp_path / "whole.spacy",
+    )
+    convert_treebank([trees], whole)
+    monkeypatch.setattr(convert_module, "BATCH", 1)
+    made, make_doc = [], convert_module.make_doc
+
+    def make_until_disk_is_full(batch, *arguments):
+        if len(made) == 2:
+            raise OSError("disk full")
+        made.append(batch)
+        return make_doc(batch, *arguments)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(convert_module, "make_doc", make_until_disk_is_full)
+        with pytest.raises(OSError, match="disk full"):
+            convert_treebank([trees], output)
+    with pytest.raises(ValueError, match=r"2 texts in .*out\.spacy\.partial"):
+        convert_treebank([trees], output)
+    made.clear()
+    monkeypatch.setattr(convert_module, "make_doc", make_until_disk_is_full)
+    assert convert_treebank([trees], output, resume=True) == len(LINES)
+    assert len(made) == 1
+    assert output.read_bytes() == whole.read_bytes()
 
 
 def test_convert_writes_no_other_format(write, tmp_path):

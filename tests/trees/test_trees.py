@@ -128,11 +128,11 @@ FAULTS = [
     ("We sing", "'We' is outside"),
     (f"{GOOD} aloud", "'aloud' is outside"),
     ("#BOS 1", "'#BOS' is outside"),
-    ("(NP (NNS cats) (HYPH ) (CC and))", "(HYPH) has neither a word nor a node"),
-    ("(S (NP (PRP (Dia))))", "(Dia) has neither a word nor a node"),
-    ("()", "() has neither a word nor a node"),
-    ("(NP (DT the) rain)", "(NP ...) has a word, 'rain', beside other nodes"),
-    ("(NP the (NN rain))", "(NP ...) has a word, 'the', beside other nodes"),
+    ("(NP (NNS cats) (HYPH ) (CC and))", "(HYPH) contains neither a word nor a node"),
+    ("(S (NP (PRP (Dia))))", "(Dia) contains neither a word nor a node"),
+    ("()", "() contains neither a word nor a node"),
+    ("(NP (DT the) rain)", "(NP ...) has both a word, 'rain', and child nodes"),
+    ("(NP the (NN rain))", "(NP ...) has both a word, 'the', and child nodes"),
     ("(NP (NNP New York))", "(NNP New York) has more than one word"),
     ("(NP (NN caf\udce9))", "byte 0xe9 is not UTF-8"),
     ("(NP (NN a\0b))", "byte 0x00 is not UTF-8"),
@@ -241,7 +241,7 @@ def test_trees_tree_of_too_many_characters_counts_as_unclosed(monkeypatch):
 
 
 def test_trees_fault_is_told_in_few_words():
-    with pytest.raises(TreebankError, match=r"'xxx.*xxx\.\.\.\. Correct") as error:
+    with pytest.raises(TreebankError, match=r"'xxx.*xxx\.\.\.\. Fix") as error:
         read("x" * 5000)
     assert len(str(error.value)) < 400
 
@@ -339,7 +339,7 @@ def test_trees_read_damaged_archive(tmp_path, suffix, module):
     path = tmp_path / f"1.mrg{suffix}"
     path.write_bytes(module.compress("\n".join(lines).encode())[:-20])
     (tmp_path / "2.mrg").write_text(GOOD)
-    message = rf"1\.mrg\{suffix}, line \d+: the compressed file is cut off or damaged"
+    message = rf"1\.mrg\{suffix}, line \d+: the compressed file is truncated or damaged"
     with pytest.raises(TreebankError, match=message):
         list(read_trees(path))
     with pytest.warns(UserWarning, match=message):

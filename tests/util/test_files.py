@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-from spacy_pointparse.util.files import write_folder, write_whole
+from spacy_pointparse.util.files import walk_folder, write_folder, write_whole
 
 
 def test_file_appears_when_it_is_whole(tmp_path):
@@ -96,3 +96,13 @@ def test_folder_that_a_stopped_run_left_is_written_anew(tmp_path):
     with write_folder(tmp_path / "model") as unfinished:
         (unfinished / "new").touch()
     assert [path.name for path in (tmp_path / "model").iterdir()] == ["new"]
+
+
+def test_walk_lists_visible_files_in_order(tmp_path):
+    for name in ("b.txt", "a/c.txt", "a/.hidden", ".git/config", "a.txt"):
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        path.touch()
+    found = [str(path.relative_to(tmp_path)) for path in walk_folder(tmp_path)]
+    assert found == ["a/c.txt", "a.txt", "b.txt"]
+    assert walk_folder(tmp_path / "b.txt") == [tmp_path / "b.txt"]
