@@ -121,8 +121,8 @@ def find_files(path: str | Path) -> list[Path]:
     files = [file for place in places for file in _list_files(place)]
     if not files:
         raise FileNotFoundError(
-            f"No treebank found at {path}. Provide a file, a folder that contains files "
-            "or a glob that matches some."
+            f"No treebank found at {path}. Provide a file, a folder that contains "
+            "files or a glob that matches some."
         )
     return files
 
@@ -221,15 +221,13 @@ def _check_node(node: Tree) -> None:
     if not node:
         raise ValueError(f"({label}) contains neither a word nor a node")
     if words and len(words) < len(node):
-        raise ValueError(
-            f"({label} ...) has both a word, '{words[0]}', and child nodes"
-        )
+        raise ValueError(f"({label} ...) has both a word, '{words[0]}', and a node")
     if len(words) > 1:
         raise ValueError(f"({label} {' '.join(words)}) has more than one word")
 
 
 def _is_discontinuous(tree: Tree) -> bool:
-    """Check whether the leaves are a permutation of 0=... to n=..., as in discbracket."""
+    """Check whether the leaves are numbered from 0=... to n=..., in any order."""
     matches = [_INDEXED_LEAF.match(word) for word in flatten_tree(tree)[0]]
     indices = sorted(int(match[1]) for match in matches if match)
     return indices == list(range(len(matches)))

@@ -88,8 +88,8 @@ def load_progress(output: Path, settings: dict[str, Any], resume: bool) -> Progr
         )
     if progress.settings != settings or partial.stat().st_size < progress.size:
         raise ValueError(
-            f"{partial} is from a run with other settings ({progress.settings}). Delete "
-            "that file to start over."
+            f"{partial} is from a run with other settings ({progress.settings}). "
+            "Delete that file to start over."
         )
     return progress
 
