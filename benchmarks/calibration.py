@@ -66,7 +66,7 @@ def draw_reliability(
 def main(path: str, figure: str) -> None:
     nlp = spacy.load("en_pointparse_sm")
     parser = nlp.get_pipe("pointing_parser")
-    raw, right = parser.judge(create_corpus(path)(nlp))
+    raw, right = parser.get_calibration_pairs(create_corpus(path)(nlp))
     calibrated = parser.calibration.apply(raw)
     print("| probability | constituents | mean probability | right |")
     print("|---|---|---|---|")

@@ -145,7 +145,7 @@ def copy_tokens(doc: Doc) -> Doc:
 def watch(spent: dict[str, float], parser: PointingParser) -> Iterator[None]:
     """Note the seconds that the steps of the parser take."""
     model = parser.model
-    names = ("tok2vec", "sentences", "encoder", "pointer", "labeller")
+    names = ("tok2vec", "sentences", "encoder", "pointer", "labeler")
     steps = {id(model.get_ref(name)): name for name in names}
 
     def timed(name, function):
@@ -187,7 +187,7 @@ def print_shares(model: str, data: Path) -> None:
             list(parser.pipe(docs, batch_size=256))
         whole = time.perf_counter() - start
     spent["the rest"] = whole - sum(spent.values())
-    network = sum(spent[name] for name in ("tok2vec", "encoder", "pointer", "labeller"))
+    network = sum(spent[name] for name in ("tok2vec", "encoder", "pointer", "labeler"))
     shares = ", ".join(f"{name} {100 * s / whole:.1f}%" for name, s in spent.items())
     print(f"{model}: {shares}; at {network / whole:.2f} of the network's own rate")
 

@@ -7,6 +7,7 @@ from spacy.errors import Errors
 from spacy.training import Example
 
 from ..pointing.encoding import EMPTY, JOINER, tree_to_pointing
+from ..tokens.constituents import SPANS_KEY
 from .alignment import get_gold
 
 _TEACHES_NOTHING = (
@@ -27,7 +28,10 @@ def get_plain_labels(labels: dict[str, list[str]]) -> set[str]:
 
 
 def read_labels(
-    examples: Iterable[Example], name: str, max_length: int, spans_key: str
+    examples: Iterable[Example],
+    name: str,
+    max_length: int,
+    spans_key: str = SPANS_KEY,
 ) -> dict[str, list[str]]:
     """Collect the labels of the references, with a warning that counts the sentences
     that teach nothing.

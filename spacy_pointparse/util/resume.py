@@ -15,7 +15,6 @@ from typing import Any
 from zlib import crc32
 
 import srsly
-from spacy.util import minibatch
 
 from .files import name_file, write_whole
 
@@ -124,7 +123,8 @@ def write_partial(
     batch_size (int): Number of pieces after which to sync the file and save progress.
     RAISES (OtherRunError): If another run writes to the same file.
     """
-    batches: Iterator[list[bytes]] = minibatch(pieces, batch_size)
+    stream = iter(pieces)
+    batches = iter(lambda: list(islice(stream, batch_size)), [])
     first = next(batches, [])  # a run that fails at once leaves not even a folder
     output.parent.mkdir(parents=True, exist_ok=True)
     partial = get_partial(output)

@@ -87,13 +87,11 @@ def make_tiny(seed=0, **options):
 
 
 def run_steps(model, batch):
-    """Use the model by its references, as the component does to predict."""
+    """Use the model step by step, as the component does to predict."""
     docs, sentences, targets = batch
-    vectors = model.ops.flatten(model.get_ref("tok2vec").predict(docs))
-    words = model.get_ref("sentences").predict((vectors, sentences))
-    encoded, tags = model.get_ref("encoder").predict(words)
-    pointings = model.get_ref("pointer").predict(encoded)
-    labels = model.get_ref("labeller").predict((encoded, targets))
+    embedded = model.attrs["embed"](model, docs)
+    encoded, *pointings, tags = model.attrs["point"](model, embedded, sentences)
+    labels = model.attrs["label"](model, encoded, targets)
     return (*pointings, *labels, tags, None)
 
 
@@ -310,7 +308,7 @@ def test_every_parameter_is_learnt_and_its_gradient_cleared():
         assert not gradient.any(), name
 
 
-@pytest.mark.parametrize("name", ["encoder", "pointer", "labeller"])
+@pytest.mark.parametrize("name", ["encoder", "pointer", "labeler"])
 def test_dropout_reaches_torch(name):
     """Nothing but torch drops in these layers: the thinc layers between are linear."""
     model = make_tiny()
@@ -318,7 +316,7 @@ def test_dropout_reaches_torch(name):
     vectors = model.ops.flatten(model.get_ref("tok2vec").predict(docs))
     words = model.get_ref("sentences").predict((vectors, sentences))
     encoded, _ = model.get_ref("encoder").predict(words)
-    inputs = {"encoder": words, "pointer": encoded, "labeller": (encoded, targets)}
+    inputs = {"encoder": words, "pointer": encoded, "labeler": (encoded, targets)}
     layer, X = model.get_ref(name), inputs[name]
 
     def list_outputs(is_train):

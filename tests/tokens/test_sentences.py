@@ -3,8 +3,9 @@ import warnings
 import pytest
 from spacy.tokens import Doc
 
-from spacy_pointparse.tokens import get_sentences, sentences
+from spacy_pointparse.tokens import get_sentences
 from spacy_pointparse.tokens.sentences import Segment, segment_docs
+from spacy_pointparse.util import batching
 from spacy_pointparse.util.batching import batch_by_length
 
 
@@ -170,7 +171,7 @@ def test_batches_hold_pieces_of_like_length():
 
 
 def test_batches_are_bounded_by_pairs(monkeypatch):
-    monkeypatch.setattr(sentences, "MAX_BATCH_PAIRS", 32)
+    monkeypatch.setattr(batching, "MAX_BATCH_PAIRS", 32)
     assert count_batches([4, 4, 4, 2, 2]) == [[2, 2], [4, 4], [4]]
 
 

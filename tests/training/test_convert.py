@@ -277,12 +277,8 @@ def test_convert_failed_write_leaves_no_half_file(write, tmp_path, monkeypatch):
 
 def test_convert_goes_on_when_a_full_disk_has_room_again(write, tmp_path, monkeypatch):
     """What was written before the disk was full is not made again."""
-    trees, output, whole = (
-        write(*LINES),
-        tmp_path / "out.spacy",
-        tmp_path / "whole.spacy",
-    )
-    convert_treebank([trees], whole)
+    trees, output = write(*LINES), tmp_path / "out.spacy"
+    convert_treebank([trees], tmp_path / "whole.spacy")
     monkeypatch.setattr(convert_module, "BATCH", 1)
     made, make_doc = [], convert_module.make_doc
 
@@ -302,7 +298,7 @@ def test_convert_goes_on_when_a_full_disk_has_room_again(write, tmp_path, monkey
     monkeypatch.setattr(convert_module, "make_doc", make_until_disk_is_full)
     assert convert_treebank([trees], output, resume=True) == len(LINES)
     assert len(made) == 1
-    assert output.read_bytes() == whole.read_bytes()
+    assert output.read_bytes() == (tmp_path / "whole.spacy").read_bytes()
 
 
 def test_convert_writes_no_other_format(write, tmp_path):

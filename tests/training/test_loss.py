@@ -12,9 +12,11 @@ from spacy_pointparse.util.arrays import log_softmax
 OPS = NumpyOps()
 
 
-def make_target(*pointings, labels, unaries, tags, lefts):
-    ids = [numpy.array(column) for column in (pointings, labels, unaries, tags, lefts)]
-    return Target(numpy.arange(len(pointings)), *ids)
+def make_target(*pointings, labels, unaries, tags):
+    """The target of a flat sentence."""
+    length = len(pointings)
+    ids = [numpy.array(column) for column in (pointings, labels, unaries, tags)]
+    return Target(numpy.arange(length), [(0, length, "S")], *ids)
 
 
 TARGETS = [
@@ -23,9 +25,8 @@ TARGETS = [
         labels=[1, 0, 1],
         unaries=[0, -1, 2],
         tags=[0, 1, -1],
-        lefts=[2, 0, 0],
     ),
-    make_target(0, labels=[-1], unaries=[1], tags=[-1], lefts=[0]),
+    make_target(0, labels=[-1], unaries=[1], tags=[-1]),
 ]
 
 
@@ -36,7 +37,6 @@ def make_scores(seed=0):
 
 
 PARTIAL = TARGETS[0]._replace(
-    lefts=numpy.full(3, -1),
     allowed=numpy.array([[0, 0, 1], [1, 0, 1], [1, 0, 0]], dtype=bool),
     weights=numpy.array([[1, 0.1, 0], [0.1, 1, 1]]),
 )
@@ -57,6 +57,15 @@ def test_partial_tree_pays_for_what_it_rules_out():
     alone = [[1, 1, -2], [1, 1, -2], [-2, 1, 1]]
     expected = numpy.array(allowed) / 3 + 0.1 * numpy.array(alone) / 3
     assert_allclose(gradients[0][0], expected)
+
+
+def test_partial_tree_that_is_held_to_be_impossible_has_a_finite_loss():
+    """Its words have a probability of 0, in numbers, of pointing where they may."""
+    scores = [0 * head for head in make_scores()]
+    scores[0][0] = numpy.where(PARTIAL.allowed, -1e4, 0.0)
+    loss, gradients = compute_loss(OPS, [PARTIAL, TARGETS[1]], scores)
+    assert 0 < loss < numpy.inf
+    assert all(numpy.isfinite(gradient).all() for gradient in gradients)
 
 
 def test_even_scores_cost_the_logarithm_of_the_number_of_classes():

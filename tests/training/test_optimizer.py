@@ -5,6 +5,8 @@ from spacy.util import registry
 from thinc.api import Adam, PyTorchWrapper
 from torch import nn
 
+from spacy_pointparse.training.optimizer import create_scaled_adam
+
 CONFIG = {
     "optimizer": {
         "@optimizers": "spacy-pointparse.ScaledAdam.v1",
@@ -37,6 +39,16 @@ def test_steps_are_those_of_adam_times_the_scale(optimizer, name, scale):
             for adam in (optimizer, plain)
         )
         assert_allclose(step - 1, scale * (expected - 1), rtol=1e-5, atol=1e-7)
+
+
+def test_scales_of_a_rate_are_multiplied():
+    scales = {"encoder.": 0.5, "encoder.layer": 0.5}
+    optimizer = create_scaled_adam(0.25, scales)
+    weights, gradient = numpy.ones(3, dtype="f"), numpy.array([1, -2, 0.5], "f")
+    key = (1, "encoder.layer.0")
+    step, _ = optimizer(key, weights.copy(), gradient, lr_scale=0.4)
+    # The first step of Adam is as long as the rate.
+    assert_allclose(abs(step - 1), 0.25 * 0.5 * 0.5 * 0.4, rtol=1e-3)
 
 
 def test_modules_of_torch_have_their_own_rates(optimizer):

@@ -14,9 +14,9 @@ from ..layers.hash_embed import find_rare_values
 from ..types import Batch, Scores
 
 Parser = Model[Batch, Scores]
-_SHAPES_DIFFER = (
-    "The members of an ensemble must have the same shape: give all the same widths, "
-    "and either all or none a tag head."
+_MEMBERS_DIFFER = (
+    "An ensemble needs one member or more, and either all or none of them with a tag "
+    "head and a head for the left-factored tree."
 )
 
 
@@ -27,14 +27,16 @@ def build_ensemble(*members: Parser) -> Parser:
     are stacked.
 
     *members (Model[Batch, Scores]): Models as of
-        "spacy-pointparse.PointingParser.v1", all of one shape.
+        "spacy-pointparse.PointingParser.v1", of any widths.
     RETURNS (Model[Batch, Scores]): The model.
-    RAISES (ValueError): If there is no member, or their shapes differ.
+    RAISES (ValueError): If there is no member, or if some have heads that others lack.
     """
-    encoders = [member.get_ref("encoder") for member in members]
-    shapes = {(len(encoder.layers), encoder.get_dim("nO")) for encoder in encoders}
-    if len(shapes) != 1:
-        raise ValueError(_SHAPES_DIFFER)
+    heads = set()
+    for member in members:
+        encoder, pointer = member.get_ref("encoder"), member.get_ref("pointer")
+        heads.add((len(encoder.layers), len(pointer.layers)))
+    if len(heads) != 1:
+        raise ValueError(_MEMBERS_DIFFER)
     first = members[0]
     return Model(
         "ensemble",
