@@ -95,6 +95,13 @@ def test_characters_survive_bytes(characters):
     numpy.testing.assert_array_equal(found, expected)
 
 
+def learn(layer, docs):
+    """Let a layer see Docs in training, without changing its weights."""
+    vectors, backprop = layer.begin_update(docs)
+    backprop([numpy.zeros_like(array) for array in vectors])
+    return vectors
+
+
 def test_hash_embed_depends_on_its_attribute_only():
     layer = build("HashEmbed", width=WIDTH, attrs=["TAG"], rows=[50]).initialize()
     tags = ["NN", "VB", "NN"]
@@ -131,9 +138,9 @@ def test_hash_embed_has_zeros_for_what_it_never_saw_in_training():
     ]
     before = layer.predict(docs)
     assert all(numpy.abs(vectors).min() > 0 for vectors in before)
-    layer.begin_update(docs[:1])
+    learn(layer, docs[:1])
     layer.begin_update([Doc(Vocab())])
-    layer.begin_update(docs[1:2])
+    learn(layer, docs[1:2])
     after = layer.predict(docs)
     for number in (0, 1):
         numpy.testing.assert_array_equal(after[number], before[number])
@@ -154,7 +161,7 @@ def test_hash_embed_drops_whole_attributes_of_tokens_in_training_only():
     attrs = ["ORTH", "PREFIX", "TAG"]
     layer = build("HashEmbed", width=WIDTH, attrs=attrs, rows=[50] * 3).initialize()
     docs = make_docs(" ".join(["owl"] * 400))
-    layer.begin_update(docs)  # knows all values from now on
+    learn(layer, docs)
     [whole] = layer.predict(docs)
     set_dropout_rate(layer, 0.5)
     for node in layer.walk():
@@ -183,7 +190,7 @@ def test_hash_embed_leaves_rare_values_out_in_training_too():
     docs = make_docs("owl fox wren")
     [before] = layer.predict(docs)
     expected = before * [[1], [0], [1]]
-    [vectors], _ = layer.begin_update(docs)  # the wren is new, and learnt from now on
+    [vectors] = learn(layer, docs)  # the wren is new, and seen from now on
     numpy.testing.assert_array_equal(vectors, expected)
     # What is left out teaches nothing.
     [vectors], backprop = layer.begin_update(make_docs("fox fox"))
@@ -221,7 +228,7 @@ def test_hash_embed_of_before_seen_values_were_kept_goes_on_as_it_is():
     other.from_bytes(layer.to_bytes())
     before = other.predict(make_docs("owl fox"))[0]
     assert before.all()
-    other.begin_update(make_docs("owl"))
+    learn(other, make_docs("owl"))
     numpy.testing.assert_array_equal(other.predict(make_docs("owl fox"))[0], before)
 
 
@@ -299,6 +306,20 @@ def test_word_has_its_own_vector_or_that_of_its_norm(static, word, vector):
     """The Docs have a vocab of their own, which knows no vectors."""
     docs = [Doc(spacy.blank("en").vocab, words=["swan", word])]
     assert_allclose(static.predict(docs)[0][1], project(static, vector), rtol=1e-4)
+
+
+def test_static_vectors_of_zeros():
+    """A vector of zeros has no largest number to scale it by."""
+    vocab = Vocab()
+    vocab.set_vector("owl", numpy.array([1, 2, -4], dtype="f"))
+    vocab.set_vector("nothing", numpy.zeros(3, dtype="f"))
+    layer = build("StaticVectors", width=WIDTH)
+    with numpy.errstate(all="raise"):
+        layer.initialize(X=[Doc(vocab, words=["owl"])])
+        [[owl, nothing, unknown]] = layer.predict(make_docs("owl nothing unknown"))
+    assert_allclose(nothing, unknown)
+    assert numpy.abs(owl - nothing).max() > 0
+    assert (layer.attrs["scale"] > 0).all()
 
 
 @pytest.mark.parametrize("texts", [[], [""], ["", "owl"]])

@@ -1,4 +1,4 @@
-"""The thinc layers, a file each: what they embed, encode, point and label with.
+"""The thinc layers, one a file: embedding, encoding, pointing and labeling.
 
 Knows thinc and spaCy's Docs. Must not import `ml.models`.
 """

@@ -1,8 +1,10 @@
-"""Words, read character by character."""
+"""Word vectors from characters."""
 
 from collections.abc import Callable
+from typing import cast
 
 import numpy
+from numpy.typing import NDArray
 from spacy.attrs import ORTH
 from spacy.tokens import Doc
 from thinc.api import Linear, Model, chain
@@ -13,54 +15,57 @@ from ..torch_wrapper import wrap_torch
 from ..types import Tok2Vec
 from .word_types import spread
 
+InT = list[Doc]
+OutT = list[Floats2d]
+
 
 def build_character_lstm(
     width: int, rows: int = 500, character_width: int = 64, max_length: int = 20
 ) -> Tok2Vec:
-    """Build a layer that reads each word with a bidirectional character LSTM, each
-    distinct word of a batch once (Kitaev and Klein, 2018; section 3.1 of the paper).
+    """Build a layer that reads each word with a bidirectional character LSTM (Kitaev
+    and Klein, 2018; section 3.1 of the paper). A word that occurs several times in a
+    batch is read once.
 
     width (int): Width of the vectors, both directions together.
-    rows (int): Number of character embeddings: a code point has the row that is left
-        when it is divided by this.
+    rows (int): Number of character embeddings. A character's row is its code point
+        modulo this number.
     character_width (int): Width of the character embeddings.
-    max_length (int): Characters read of a word; of a longer one, the first and the
-        last half of these.
+    max_length (int): Number of characters to read. Of a longer word, the first half of
+        this number is read from the start and the other half from the end.
     RETURNS (Model[List[Doc], List[Floats2d]]): The layer.
     """
-    layer = chain(
+    layer: Model = chain(
         wrap_torch(CharacterLSTM(rows, character_width, width)),
         Linear(nO=width, nI=width),
     )
-    attrs = {"rows": rows, "max_length": max_length}
     return Model(
         "character_lstm",
-        _forward_characters,
-        init=_init_characters,
+        forward,
+        init=init,
         layers=[layer],
         dims={"nO": width},
-        attrs=attrs,
+        attrs={"rows": rows, "max_length": max_length},
     )
 
 
-def _forward_characters(
-    model: Tok2Vec, docs: list[Doc], is_train: bool
-) -> tuple[list[Floats2d], Callable]:
+def forward(
+    model: Tok2Vec, docs: InT, is_train: bool
+) -> tuple[OutT, Callable[[OutT], InT]]:
     ops = model.ops
-    words, places = _count_words(docs)
+    words, indices = _get_distinct_words(docs)
     if not words:
         empty = ops.alloc2f(0, model.get_dim("nO"))
-        return spread(model, docs, empty, places, lambda d_types: None)
-    characters, word_lengths = _read_characters(
+        return spread(model, docs, empty, indices, lambda d_types: None)
+    characters, lengths = _read_characters(
         words, model.attrs["rows"], model.attrs["max_length"]
     )
-    inputs = (ops.asarray1i(characters), ops.asarray1i(word_lengths))
+    inputs = (ops.asarray1i(cast(Ints1d, characters)), ops.asarray1i(lengths))
     types, backprop_types = model.layers[0](inputs, is_train=is_train)
-    return spread(model, docs, types, places, backprop_types)
+    return spread(model, docs, types, indices, backprop_types)
 
 
-def _count_words(docs: list[Doc]) -> tuple[list[str], Ints1d]:
-    """The distinct words of Docs, and the place of each token's word among them."""
+def _get_distinct_words(docs: list[Doc]) -> tuple[list[str], NDArray]:
+    """Get the distinct words of Docs, and the index of each token's word."""
     words: dict[str, int] = {}
     indices = []
     for doc in docs:
@@ -72,8 +77,9 @@ def _count_words(docs: list[Doc]) -> tuple[list[str], Ints1d]:
 
 def _read_characters(
     words: list[str], rows: int, max_length: int
-) -> tuple[Ints1d, list[int]]:
-    """Rows of the characters of all words, and their number in each."""
+) -> tuple[NDArray, list[int]]:
+    """Get the embedding row of each character, word after word, and the number of
+    characters of each word."""
     half = max_length // 2
     words = [
         word if len(word) <= max_length else word[:half] + word[-half:]
@@ -84,7 +90,6 @@ def _read_characters(
     return characters.astype("int32"), [len(word) for word in words]
 
 
-def _init_characters(
-    model: Tok2Vec, X: list[Doc] | None = None, Y: list[Floats2d] | None = None
-) -> None:
-    model.layers[0].layers[1].initialize()
+def init(model: Tok2Vec, X: InT | None = None, Y: OutT | None = None) -> None:
+    _, project = model.layers[0].layers
+    project.initialize()

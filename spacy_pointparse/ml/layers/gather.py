@@ -1,11 +1,12 @@
 """The rows of each sentence, taken from the rows of whole Docs."""
 
 from collections.abc import Callable
+from typing import Any
 
-from thinc.api import Model, Ragged
+from thinc.api import Model, Ragged, get_array_module
 from thinc.types import Floats2d, Ints1d
 
-# The rows of all Docs, and the numbers of those that each sentence takes.
+# The vectors of all tokens of the Docs, and the rows of each sentence.
 InT = tuple[Floats2d, list[Ints1d]]
 OutT = Ragged
 
@@ -24,12 +25,12 @@ def forward(
 ) -> tuple[OutT, Callable[[OutT], Floats2d]]:
     vectors, sentences = inputs
     ops = model.ops
-    rows = ops.xp.concatenate(sentences)
+    rows = get_array_module(vectors).concatenate(sentences)
     lengths = ops.asarray1i([len(sentence) for sentence in sentences])
 
     def backprop(d_words: OutT) -> Floats2d:
-        # No row is in two sentences, so assignment is enough.
-        d_vectors = ops.alloc2f(*vectors.shape)
+        d_vectors: Any = ops.alloc2f(*vectors.shape)
+        # No row is in two sentences, so nothing has to be added up.
         d_vectors[rows] = d_words.dataXd
         return d_vectors
 

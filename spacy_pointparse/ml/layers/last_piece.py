@@ -1,34 +1,39 @@
-"""Each token's last word-piece."""
+"""The last word-piece of each token."""
 
 from collections.abc import Callable
+from typing import cast
 
-from thinc.api import Model
+from thinc.api import Model, get_array_module
 from thinc.types import Floats2d, Ragged
 
+InT = Ragged
+OutT = Floats2d
 
-def build_last_piece() -> Model[Ragged, Floats2d]:
-    """Build a layer that pools the word-pieces of a transformer as the paper does: each
-    token has the vector of its last one. A token without any, such as white space or
-    what the tokenizer cut off, has zeros, where thinc's `reduce_last` raises an error.
 
-    RETURNS (Model[Ragged, Floats2d]): The layer, for the `pooling` of a listener:
-        one row a word-piece, one length a token, to one row a token.
+def build_last_piece() -> Model[InT, OutT]:
+    """Build a layer that pools word-pieces as in the paper: a token gets the vector of
+    its last piece. A token without pieces, such as white space or what the transformer
+    truncated, gets zeros, where thinc's `reduce_last` raises an error.
+
+    RETURNS (Model[Ragged, Floats2d]): The layer, for the `pooling` of a listener: one
+        row a word-piece and one length a token, to one row a token.
     """
-    return Model("last_piece", _forward_last_piece)
+    return Model("last_piece", forward)
 
 
-def _forward_last_piece(
-    model: Model[Ragged, Floats2d], pieces: Ragged, is_train: bool
-) -> tuple[Floats2d, Callable]:
+def forward(
+    model: Model[InT, OutT], pieces: InT, is_train: bool
+) -> tuple[OutT, Callable[[OutT], InT]]:
     ops = model.ops
-    tokens = ops.xp.flatnonzero(pieces.lengths)
+    data = cast(Floats2d, pieces.dataXd)
+    tokens = get_array_module(data).flatnonzero(pieces.lengths)
     rows = pieces.lengths.cumsum()[tokens] - 1
-    vectors = ops.alloc2f(len(pieces.lengths), pieces.dataXd.shape[1])
-    vectors[tokens] = pieces.dataXd[rows]
+    vectors = ops.alloc2f(len(pieces.lengths), data.shape[1])  # (tokens, width)
+    vectors[tokens] = data[rows]
 
-    def backprop(d_vectors: Floats2d) -> Ragged:
-        d_pieces = ops.alloc2f(*pieces.dataXd.shape)
-        d_pieces[rows] = d_vectors[tokens]
-        return Ragged(d_pieces, pieces.lengths)
+    def backprop(d_vectors: OutT) -> InT:
+        d_data = ops.alloc2f(*data.shape)  # (pieces, width)
+        d_data[rows] = d_vectors[tokens]
+        return Ragged(d_data, pieces.lengths)
 
     return vectors, backprop

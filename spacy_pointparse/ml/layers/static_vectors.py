@@ -1,76 +1,78 @@
-"""Pretrained word vectors, kept by the layer."""
+"""Pretrained word vectors that belong to the layer."""
 
 from collections.abc import Callable
 from typing import Any
 
 import numpy
+from numpy.typing import NDArray
 from spacy.attrs import NORM, ORTH
 from spacy.tokens import Doc
 from spacy.vectors import Vectors
 from thinc.api import Linear, Model
-from thinc.types import Floats2d, Ints1d
+from thinc.types import Floats2d
 
 from ..types import Tok2Vec
 from .word_types import look_up, spread
 
+InT = list[Doc]
+OutT = list[Floats2d]
+
 
 def build_static_vectors(width: int) -> Tok2Vec:
-    """Build a layer that looks words up among pretrained vectors, which do not learn,
-    and projects them to a width, which learns. A word without a vector has that of its
-    norm (the lower-cased word, as a rule), or zeros.
+    """Build a layer that looks words up in a table of pretrained vectors, which stay
+    fixed, and projects them to a width. A word without a vector gets that of its norm
+    (mostly the lower-cased word), or zeros.
 
-    The vectors are those of the vocab (`initialize.vectors` of spaCy's config) when the
-    layer is initialised. It keeps them itself, each number as one byte: where
-    `spacy.StaticVectors.v2` looks into the vocab, this one goes with its component
-    into pipelines of other vectors or none.
+    At initialization the layer copies the vectors of the vocab (`initialize.vectors` of
+    spaCy's config) and quantizes them to one byte a number. Unlike
+    `spacy.StaticVectors.v2`, which looks into the vocab, it works in pipelines with
+    other vectors or none.
 
     width (int): Width of the projected vectors.
     RETURNS (Model[List[Doc], List[Floats2d]]): The layer.
-    RAISES (ValueError): When initialised, if the vocab has no vectors or these are
-        made of subwords (floret).
+    RAISES (ValueError): At initialization, if the vocab has no vectors, or floret
+        vectors.
     """
     return Model(
         "static_vectors",
-        _forward_static,
-        init=_init_static,
+        forward,
+        init=init,
         layers=[Linear(nO=width)],
         dims={"nO": width},
         attrs={"keys": None, "table": None, "scale": None},
     )
 
 
-def _forward_static(
-    model: Tok2Vec, docs: list[Doc], is_train: bool
-) -> tuple[list[Floats2d], Callable]:
+def forward(
+    model: Tok2Vec, docs: InT, is_train: bool
+) -> tuple[OutT, Callable[[OutT], InT]]:
     empty = numpy.zeros(0, dtype="int64")
     rows = numpy.concatenate([empty, *(_find_rows(model, doc) for doc in docs)])
-    distinct, places = numpy.unique(rows, return_inverse=True)
-    table = model.ops.asarray2f(model.attrs["table"][distinct], dtype="float32")
-    table *= model.ops.asarray2f(model.attrs["scale"][distinct])
-    types, backprop_types = model.layers[0](table, is_train=is_train)
-    return spread(model, docs, types, places, backprop_types)
+    distinct, indices = numpy.unique(rows, return_inverse=True)
+    vectors = model.ops.asarray2f(model.attrs["table"][distinct], dtype="float32")
+    vectors *= model.ops.asarray2f(model.attrs["scale"][distinct])
+    types, backprop_types = model.layers[0](vectors, is_train=is_train)
+    return spread(model, docs, types, indices, backprop_types)
 
 
-def _find_rows(model: Tok2Vec, doc: Doc) -> Ints1d:
-    """The row of each token's vector in the table, whose last row is zeros."""
+def _find_rows(model: Tok2Vec, doc: Doc) -> NDArray:
+    """Find the row of each token's vector in the table. The last row holds zeros."""
     keys = model.attrs["keys"]
     rows = numpy.full(len(doc), len(keys))
     for words in doc.to_array([NORM, ORTH]).T:
-        places, found = look_up(words, keys)
-        rows = numpy.where(found, places, rows)
+        indices, found = look_up(words, keys)
+        rows = numpy.where(found, indices, rows)
     return rows
 
 
-def _init_static(
-    model: Tok2Vec, X: list[Doc] | None = None, Y: list[Floats2d] | None = None
-) -> None:
+def init(model: Tok2Vec, X: InT | None = None, Y: OutT | None = None) -> None:
     if X:
         vectors = X[0].vocab.vectors
         if vectors.mode != "default" or not vectors.n_keys:
             raise ValueError(
-                "The layer spacy-pointparse.StaticVectors.v1 found no word vectors in "
-                "the vocab to take: name a pipeline that has a vector for each word "
-                "in `initialize.vectors` (not floret)."
+                "The layer spacy-pointparse.StaticVectors.v1 finds no word vectors in "
+                "the vocab: set `initialize.vectors` to a pipeline that has a vector "
+                "for each word (not floret)."
             )
         model.attrs.update(_quantize(vectors))
     model.layers[0].set_dim("nI", model.attrs["table"].shape[1])
@@ -78,12 +80,12 @@ def _init_static(
 
 
 def _quantize(vectors: Vectors) -> dict[str, Any]:
-    """The keys of vectors in order; their vectors as bytes, above a row of zeros; and
-    what a step of these bytes is worth in each row."""
+    """Sort vectors by their keys, add a row of zeros, and quantize each row to bytes
+    with a scale of its own."""
     keys = numpy.array(sorted(vectors), dtype="uint64")
     table = vectors.data[vectors.find(keys=keys)]
     table = numpy.vstack([table, numpy.zeros_like(table[:1])])
-    scale = abs(table).max(axis=1, keepdims=True) / 127
+    scale = abs(table).max(axis=1, keepdims=True) / 127  # (keys + 1, 1)
     scale[scale == 0] = 1.0
-    steps = numpy.rint(table / scale).astype("int8")
-    return {"keys": keys, "table": steps, "scale": scale.astype("float32")}
+    quantized = numpy.rint(table / scale).astype("int8")
+    return {"keys": keys, "table": quantized, "scale": scale.astype("float32")}

@@ -29,10 +29,10 @@ def tagged_encoder(
     """
     # Torch modules have all their weights from the start, so that they load without
     # shape inference. This projection is a thinc layer: its input width is inferred.
-    project = with_array(Linear(nO=width))
+    project: Model[Ragged, Ragged] = with_array(Linear(nO=width))
     middle_width = _get_output_width("lower_encoder", lower, width)
     output_width = _get_output_width("upper_encoder", upper, middle_width)
-    below = chain(project, lower if lower is not None else noop())
+    below: Encoder = chain(project, lower if lower is not None else noop())
     above = upper if upper is not None else noop()
     layers: list[Model] = [below, above]
     if tag_head:

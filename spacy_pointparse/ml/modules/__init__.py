@@ -1,6 +1,6 @@
 """The torch modules: tensors in, tensors out.
 
-Knows torch, and is all that imports it. Must not import any other package of ours.
+Knows torch, which nothing else imports. Must not import any other of our packages.
 """
 
 from .attention import SelfAttention

@@ -1,4 +1,4 @@
-"""The self-attentive encoder of Kitaev and Klein (2018), content and position apart."""
+"""The factored self-attentive encoder (Kitaev and Klein, 2018)."""
 
 import torch
 from torch import Tensor, nn
@@ -10,20 +10,19 @@ from .padding import pad
 
 
 class SelfAttention(MixedPrecision):
-    """Layers of self-attention in which content and position are factored: each has
-    its own half of every vector and its own weights, in the attention and in the
-    feed-forward layers; both add to one attention score.
+    """Layers of self-attention with content and position factored: each has its own
+    half of every vector and its own weights, in the attention and in the feed-forward
+    layers. Only the attention scores add both up.
 
     input_width (int): Width of the incoming word vectors.
-    width (int): Width of the outgoing ones, half content and half position.
+    width (int): Width of the outgoing vectors, half content and half position.
     depth (int): Number of layers.
-    heads (int): Attention heads in each layer.
-    key_width (int): Width of queries, keys and values of each head, both halves
+    heads (int): Number of attention heads in each layer.
+    key_width (int): Width of the queries, keys and values of each head, both halves
         together.
     feedforward_width (int): Inner width of the feed-forward layers, both halves
         together.
-    max_length (int): Number of positions that are told apart; words beyond share the
-        last one.
+    max_length (int): Number of position embeddings. All words beyond share the last.
     """
 
     def __init__(
@@ -48,16 +47,18 @@ class SelfAttention(MixedPrecision):
     def forward(self, words: Tensor, lengths: Tensor, dropout: float = 0.0) -> Tensor:
         """Encode the words of each sentence.
 
-        words (Tensor): Shape (words, input_width).
-        lengths (Tensor): Words in each sentence. Shape (batch,).
-        dropout (float): Rate at which inputs, attention, inner and outgoing vectors
-            of each layer are dropped.
-        RETURNS (Tensor): Content, then position. Shape (words, width).
+        words (Tensor): The word vectors. Shape (words, input_width).
+        lengths (Tensor): The number of words of each sentence. Shape (batch,).
+        dropout (float): Dropout rate of the content, the positions, the attention, and
+            the inner and outgoing vectors of each layer.
+        RETURNS (Tensor): The content half, then the position half. Shape
+            (words, width).
         """
         rate = dropout if self.training else 0.0
         content, mask = pad(self.content(words), lengths)
         places = torch.arange(mask.shape[1], device=mask.device)
         positions = self.positions(places.clamp(max=self.positions.num_embeddings - 1))
+        # (length, width / 2) -> (batch, length, width / 2)
         positions = positions.expand_as(content)
         encoded = torch.cat([drop(content, rate), drop(positions, rate)], dim=-1)
         encoded = self.norm(encoded)
@@ -67,14 +68,15 @@ class SelfAttention(MixedPrecision):
 
 
 class _Layer(nn.Module):
+    """Self-attention and a feed-forward layer."""
+
     def __init__(self, width: int, heads: int, key_width: int, inner_width: int):
         super().__init__()
         self.heads = heads
-        # For each head a query, a key and a value.
-        self.attend = _Halves(width, 3 * heads * key_width)
-        self.mix = _Halves(heads * key_width, width)
-        self.expand = _Halves(width, inner_width)
-        self.contract = _Halves(inner_width, width)
+        self.attend = _FactoredLinear(width, 3 * heads * key_width)
+        self.mix = _FactoredLinear(heads * key_width, width)
+        self.expand = _FactoredLinear(width, inner_width)
+        self.contract = _FactoredLinear(inner_width, width)
         self.norms = nn.ModuleList(nn.LayerNorm(width) for _ in range(2))
 
     def forward(self, words: Tensor, mask: Tensor, rate: float) -> Tensor:
@@ -85,18 +87,24 @@ class _Layer(nn.Module):
 
     def _attend(self, words: Tensor, mask: Tensor, rate: float) -> Tensor:
         batch, length, _ = words.shape
-        # Each half has its part of every head, so that a head's score is the sum of
-        # the scores of content and of position.
+        # Both halves have a part in every head, so a head's score is the sum of a
+        # content score and a position score.
+        # (batch, length, 2 halves, query/key/value, heads, key_width / 2)
         parts = self.attend(words).view(batch, length, 2, 3, self.heads, -1)
+        # (query/key/value, batch, heads, length, key_width)
         query, key, value = parts.permute(3, 0, 4, 1, 2, 5).flatten(-2)
-        seen = mask[:, None, None, :]
-        attended = scaled_dot_product_attention(query, key, value, seen, rate)
+        # (batch, 1, 1, length)
+        keys_mask = mask[:, None, None, :]
+        # (batch, heads, length, key_width)
+        attended = scaled_dot_product_attention(query, key, value, keys_mask, rate)
+        # (batch, length, 2 halves, heads, key_width / 2)
         halves = attended.unflatten(-1, (2, -1)).permute(0, 2, 3, 1, 4)
+        # (batch, length, heads * key_width)
         return halves.reshape(batch, length, -1)
 
 
-class _Halves(nn.Module):
-    """Two linear layers side by side, for content and for position."""
+class _FactoredLinear(nn.Module):
+    """Two linear layers side by side, one for each half of the vectors."""
 
     def __init__(self, input_width: int, width: int):
         super().__init__()

@@ -1,4 +1,4 @@
-"""Sentence encoders: each word vector learns of the words around it."""
+"""A bidirectional LSTM over sentences."""
 
 import torch
 from torch import Tensor, nn
@@ -9,10 +9,10 @@ from .padding import pad
 
 
 class BiLSTM(MixedPrecision):
-    """A stack of bidirectional LSTM layers over sentences.
+    """A stack of bidirectional LSTM layers.
 
     input_width (int): Width of the incoming word vectors.
-    width (int): Width of the outgoing ones, both directions together.
+    width (int): Width of the outgoing vectors, both directions together.
     depth (int): Number of layers.
     """
 
@@ -26,20 +26,21 @@ class BiLSTM(MixedPrecision):
     def forward(self, words: Tensor, lengths: Tensor, dropout: float = 0.0) -> Tensor:
         """Encode the words of each sentence.
 
-        The backward direction reads each sentence reversed within its own length, so
-        that padding stands behind the words for both directions and never reaches
-        them. On a CPU this trains faster than packed sequences do.
+        The backward LSTM reads each sentence reversed in place, so that for both
+        directions the padding comes after the words and never reaches them. On a CPU
+        this trains faster than packed sequences.
 
-        words (Tensor): Shape (words, input_width).
-        lengths (Tensor): Words in each sentence. Shape (batch,).
-        dropout (float): Rate at which dimensions of the inputs of each layer are
-            dropped, the same for all words of a sentence (Gal and Ghahramani, 2016).
-        RETURNS (Tensor): Shape (words, width).
+        words (Tensor): The word vectors. Shape (words, input_width).
+        lengths (Tensor): The number of words of each sentence. Shape (batch,).
+        dropout (float): Dropout rate of the inputs of each layer. All words of a
+            sentence drop the same dimensions (Gal and Ghahramani, 2016).
+        RETURNS (Tensor): The encoded words. Shape (words, width).
         """
         encoded, mask = pad(words, lengths)
-        reversal = _reversal(lengths, mask)
+        reversal = _get_reversal(lengths, mask)
         for forwards, backwards in zip(self.forwards, self.backwards):
             if self.training:
+                # (batch, 1, width), the same for all words of a sentence
                 encoded = encoded * drop(torch.ones_like(encoded[:, :1]), dropout)
             left, _ = forwards(encoded)
             right, _ = backwards(_reorder(encoded, reversal))
@@ -51,14 +52,16 @@ def _lstm(input_width: int, width: int) -> nn.LSTM:
     return nn.LSTM(input_width, width, batch_first=True)
 
 
-def _reversal(lengths: Tensor, mask: Tensor) -> Tensor:
-    """Rows of all words, padding among them, with the words of each sentence in
-    reverse. Shape (batch * length,)."""
+def _get_reversal(lengths: Tensor, mask: Tensor) -> Tensor:
+    """Get the rows of a padded batch in an order that reverses the words of each
+    sentence and leaves the padding in place. Shape (batch * length,)."""
     places = torch.arange(mask.shape[1], device=mask.device).expand_as(mask)
     places = torch.where(mask, lengths[:, None] - 1 - places, places)
     firsts = torch.arange(0, mask.numel(), mask.shape[1], device=mask.device)
+    # (batch, length) -> (batch * length,)
     return (firsts[:, None] + places).flatten()
 
 
 def _reorder(vectors: Tensor, rows: Tensor) -> Tensor:
+    # (batch, length, width) -> (batch * length, width) -> (batch, length, width)
     return vectors.flatten(0, 1).index_select(0, rows).view_as(vectors)

@@ -1,4 +1,4 @@
-"""Word vectors read off the characters of each word."""
+"""Word vectors from characters."""
 
 import torch
 from torch import Tensor, nn
@@ -8,11 +8,11 @@ from .mixed_precision import MixedPrecision
 
 
 class CharacterLSTM(MixedPrecision):
-    """A bidirectional LSTM over the characters of each word, of which the last state
-    of each direction is kept.
+    """A bidirectional LSTM over the characters of each word. A word's vector is the
+    last state of each direction.
 
     rows (int): Number of character embeddings.
-    character_width (int): Their width.
+    character_width (int): Width of the character embeddings.
     width (int): Width of the word vectors, both directions together.
     """
 
@@ -27,15 +27,16 @@ class CharacterLSTM(MixedPrecision):
     ) -> Tensor:
         """Encode words.
 
-        characters (Tensor): Row of each character, word after word. Shape
-            (characters,).
-        lengths (Tensor): Characters in each word. Shape (words,).
-        dropout (float): Rate at which dimensions of the character embeddings are
-            dropped, the same for all characters of a word.
-        RETURNS (Tensor): Shape (words, width).
+        characters (Tensor): The embedding row of each character, word after word.
+            Shape (characters,).
+        lengths (Tensor): The number of characters of each word. Shape (words,).
+        dropout (float): Dropout rate of the character embeddings. All characters of a
+            word drop the same dimensions.
+        RETURNS (Tensor): The word vectors. Shape (words, width).
         """
         encoded = self.encode(self.embed(characters), lengths, dropout)
         last = lengths.cumsum(0) - 1
         first = last - lengths + 1
+        # (characters, width) -> (words, width / 2), twice
         left, right = encoded[last, : self.middle], encoded[first, self.middle :]
         return torch.cat([left, right], dim=1)

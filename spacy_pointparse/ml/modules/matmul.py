@@ -1,4 +1,4 @@
-"""Products of matrices that are no tensors."""
+"""Matrix products of arrays."""
 
 from typing import Any
 
@@ -6,11 +6,11 @@ import torch
 
 
 def matmul(left: Any, right: Any, out: Any = None) -> Any:
-    """Multiply two of numpy's matrices on the threads of torch.
+    """Multiply two of numpy's matrices with torch, on torch's threads.
 
-    left (Floats2d): Shape (rows, inner).
-    right (Floats2d): Shape (inner, columns).
-    out (Optional[Floats2d]): Where to write the product, if not into a new array.
+    left (Floats2d): The left matrix. Shape (rows, inner).
+    right (Floats2d): The right matrix. Shape (inner, columns).
+    out (Optional[Floats2d]): An array for the product; a new one if None.
     RETURNS (Floats2d): The product. Shape (rows, columns).
     """
     factors = torch.from_numpy(left), torch.from_numpy(right)

@@ -1,4 +1,4 @@
-"""Modules that compute in single or in mixed precision."""
+"""Mixed precision."""
 
 from functools import cache
 from typing import Any
@@ -8,8 +8,8 @@ from torch import Tensor, nn
 
 
 class MixedPrecision(nn.Module):
-    """A module that takes and gives single precision, and computes in bfloat16 where
-    `mixed_precision` is true and the device can."""
+    """A module that takes and returns single precision, and computes in bfloat16 if
+    `mixed_precision` is set and the device can."""
 
     mixed_precision = False
 
@@ -26,12 +26,13 @@ class MixedPrecision(nn.Module):
 
 @cache
 def has_bfloat16(device: str) -> bool:
-    """Find out by trial whether torch computes in bfloat16: on CPUs without AVX-512
-    it refuses LSTMs.
+    """Try whether torch computes in bfloat16. It does not run LSTMs on CPUs without
+    AVX-512.
 
     device (str): Type of the device, such as "cpu".
     RETURNS (bool): Whether it does.
     """
+    # New weights draw random numbers, which must not change a run's own.
     with torch.random.fork_rng(devices=[]):
         lstm = nn.LSTM(1, 1)
     lstm.to(device)
