@@ -16,6 +16,7 @@ from spacy.vocab import Vocab
 from thinc.api import Adam, Config, fix_random_seed
 from thinc.util import has_torch_cuda_gpu
 
+from spacy_pointparse import install_extensions
 from spacy_pointparse.tokens import make_doc
 from spacy_pointparse.trees import clean_tree, parse_trees
 
@@ -23,6 +24,9 @@ from spacy_pointparse.trees import clean_tree, parse_trees
 settings.register_profile("patient", deadline=None)
 settings.load_profile("patient")
 torch.set_num_threads(1)
+
+# Many tests read Docs without making a parser.
+install_extensions()
 
 # Nothing is fetched: the transformer of the tests is made here.
 os.environ["HF_HUB_OFFLINE"] = "1"

@@ -382,16 +382,15 @@ def test_truncated_component_is_named(spoil, file, keep):
     folder = spoil(
         f"pointing_parser/{file}", lambda data: data[: int(len(data) * keep)]
     )
-    with pytest.raises(ValueError, match=r"pointing_parser is damaged.* again\."):
+    with pytest.raises(ValueError, match=r"pointing_parser cannot be loaded.* again\."):
         spacy.load(folder)
 
 
-@pytest.mark.parametrize("file", ["model", "cfg"])
-def test_file_that_is_missing_is_not_called_damaged(trained_path, tmp_path, file):
+def test_weights_that_are_missing_are_not_called_damaged(trained_path, tmp_path):
     folder = tmp_path / "model"
     shutil.copytree(trained_path, folder)
-    (folder / "pointing_parser" / file).unlink()
-    with pytest.raises(FileNotFoundError, match=file):
+    (folder / "pointing_parser" / "model").unlink()
+    with pytest.raises(FileNotFoundError, match="pointing_parser/model"):
         spacy.load(folder)
 
 
@@ -420,7 +419,7 @@ def change_labels(change):
 def test_labels_that_do_not_fit_the_model_are_refused(spoil, change):
     folder = spoil("pointing_parser/cfg", change_labels(change))
     with pytest.raises(
-        ValueError, match=r"pointing_parser is damaged, or was saved by"
+        ValueError, match=r"pointing_parser cannot be loaded: .*saved by"
     ):
         spacy.load(folder)
 
@@ -451,7 +450,7 @@ def replace(old, new):
         (
             "pointing_width = 32",
             "pointing_width = 16",
-            "pointing_parser is damaged, or",
+            "pointing_parser cannot be loaded",
         ),
     ],
 )
@@ -525,7 +524,7 @@ def test_training_without_the_vectors_that_it_needs(write, trees, tmp_path):
     spacy.blank("en").to_disk(tmp_path / "vectors")
     for vectors, message in (
         ("nowhere", "nowhere"),
-        (str(tmp_path / "vectors"), "StaticVectors.v1 found no word vectors"),
+        (str(tmp_path / "vectors"), "StaticVectors.v1 finds no word vectors"),
     ):
         paths = {"paths.train": data, "paths.dev": data, "paths.vectors": vectors}
         with pytest.raises((OSError, ValueError), match=message):
