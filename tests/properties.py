@@ -393,4 +393,4 @@ def saved_docs_are_read_or_named(nlp: Language, file: File) -> None:
         try:
             assert all(isinstance(doc, Doc) for doc in read_docs(path, Vocab()))
         except ValueError as error:
-            assert str(error).startswith(f"{path} is damaged, or no .spacy file: ")
+            assert str(error).startswith(f"{path} is damaged or is not a .spacy file (")

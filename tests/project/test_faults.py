@@ -350,7 +350,7 @@ def test_damaged_docs_are_named(run, workplace, command, keep):
     Path("cut.spacy").write_bytes(data[: int(len(data) * keep)])
     result = run(*command.split(), "cut.spacy")
     check_error(result)
-    assert "cut.spacy is damaged, or no .spacy file" in result.stderr
+    assert "cut.spacy is damaged or is not a .spacy file" in result.stderr
 
 
 def test_json_that_is_nested_too_deep_is_one_bad_line(run, workplace):
