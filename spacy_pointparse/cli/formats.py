@@ -9,7 +9,7 @@ from pathlib import Path
 from spacy.tokens import Doc
 from spacy.vocab import Vocab
 
-from ..tokens.constituents import get_doc_string
+from ..tokens.getters import get_doc_string
 from ..tokens.docbin import pack_docs
 from ..tokens.export import describe
 from .inputs import Item

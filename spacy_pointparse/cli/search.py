@@ -11,7 +11,7 @@ import typer
 from spacy.cli._util import setup_gpu
 from spacy.tokens import Doc, Span
 
-from ..tokens.constituents import get_span_string
+from ..tokens.getters import get_span_string
 from ..tokens.search import PatternError, compile_pattern, find_constituents
 from ..tokens.sentences import get_sentences
 from .formats import show_error

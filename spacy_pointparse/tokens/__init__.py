@@ -1,4 +1,4 @@
-"""How a parse lives on a Doc: constituents, sentences, search, export.
+"""Parses on Docs: store, read, search, export and import them.
 
 Knows spaCy and nltk. Must not import thinc, torch, training or the component.
 """

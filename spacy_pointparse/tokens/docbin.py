@@ -1,5 +1,7 @@
-"""Docs in .spacy files."""
+"""Read .spacy files, and write them piece by piece."""
 
+import struct
+import zlib
 from base64 import b64decode, b64encode
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -11,46 +13,60 @@ from ..util.files import write_whole
 from ..util.resume import get_partial
 
 SUFFIX = ".spacy"
+# What spaCy and its libraries raise for files that are damaged or of another kind.
+_UNREADABLE = (
+    AttributeError,
+    LookupError,
+    OverflowError,
+    TypeError,
+    ValueError,
+    struct.error,
+    zlib.error,
+)
 
 
-def unpack_docs(path: Path, vocab: Vocab, **options: bool) -> Iterator[Doc]:
+def unpack_docs(
+    path: Path, vocab: Vocab, *, store_user_data: bool = False
+) -> Iterator[Doc]:
     """Read the Docs of a .spacy file.
 
     path (Path): The file.
     vocab (Vocab): The vocabulary of the Docs.
-    options (bool): Options of spaCy's `DocBin`.
+    store_user_data (bool): Read the user data of the Docs as well.
     YIELDS (Doc): The Docs.
-    RAISES (ValueError): If the file is damaged, or of another kind.
+    RAISES (ValueError): If the file is damaged or not a .spacy file.
     """
     try:
-        yield from DocBin(**options).from_disk(path).get_docs(vocab)
-    except OSError:
-        raise
-    except Exception as error:  # whatever spaCy comes upon in it
+        packed = DocBin(store_user_data=store_user_data).from_disk(path)
+        yield from packed.get_docs(vocab)
+    except _UNREADABLE as error:
         raise ValueError(
-            f"{path} is damaged, or no .spacy file: convert or copy it again ({error})."
+            f"{path} is damaged or is not a .spacy file ({error}). Convert or copy it "
+            "again."
         ) from error
 
 
-def pack_docs(docs: Iterable[Doc], **options: bool) -> bytes:
+def pack_docs(docs: Iterable[Doc], *, store_user_data: bool = False) -> bytes:
     """Pack Docs into a line.
 
     docs (Iterable[Doc]): The Docs.
-    options (bool): Options of spaCy's `DocBin`.
+    store_user_data (bool): Pack the user data of the Docs as well.
     RETURNS (bytes): The line.
     """
-    return b64encode(DocBin(docs=docs, **options).to_bytes()) + b"\n"
+    packed = DocBin(docs=docs, store_user_data=store_user_data)
+    return b64encode(packed.to_bytes()) + b"\n"
 
 
-def collect_docs(output: Path, **options: bool) -> None:
-    """Put the packed Docs of a partial file together as one .spacy file.
+def collect_docs(output: Path, *, store_user_data: bool = False) -> None:
+    """Merge the lines of a partial file into a .spacy file.
 
     output (Path): The .spacy file.
-    options (bool): Options of spaCy's `DocBin`, those with which they were packed.
+    store_user_data (bool): Whether the lines contain user data.
     """
-    docs = DocBin(**options)
+    docs = DocBin(store_user_data=store_user_data)
     with get_partial(output).open("rb") as lines:
         for line in lines:
-            docs.merge(DocBin(**options).from_bytes(b64decode(line)))
+            packed = DocBin(store_user_data=store_user_data)
+            docs.merge(packed.from_bytes(b64decode(line)))
     with write_whole(output) as path:
         docs.to_disk(path)

@@ -1,4 +1,4 @@
-"""Parses in other formats than brackets and `nltk.Tree`, which are getters."""
+"""Export parses to other formats, and read JSON back."""
 
 import re
 from itertools import count
@@ -10,40 +10,35 @@ from spacy.tokens import Doc, Span
 from spacy.vocab import Vocab
 
 from ..trees.reader import parse_trees
-from .constituents import (
-    PARTIAL_ATTR,
-    SCORES_ATTR,
-    get_constituents,
-    get_doc_string,
-    get_span_probability,
-    get_span_string,
-)
+from .constituents import PARTIAL_ATTR, SCORES_ATTR, get_constituents
+from .getters import get_doc_string, get_span_probability, get_span_string
 
 _LEAF = re.compile(r" ([^ ()]+)\)")
 
 
 def to_penn(doc: Doc | Span) -> str:
-    """Write trees as the Penn Treebank's files do: over several lines, indented.
+    """Write trees in the layout of the Penn Treebank, indented over several lines.
 
     doc (Union[Doc, Span]): A parsed Doc, or a constituent of one.
-    RETURNS (str): The trees. `trees.read_trees` reads them from a file.
+    RETURNS (str): The trees. `trees.read_trees` can read them from a file.
     """
     trees = parse_trees(_get_string(doc))
     return "\n".join(tree.pformat(margin=80) for tree in trees)
 
 
 def to_discbracket(doc: Doc | Span) -> str:
-    """Write trees as disco-dop does: in brackets, each word with its number.
+    """Write trees in the discbracket format of disco-dop, with numbered words.
 
     doc (Union[Doc, Span]): A parsed Doc, or a constituent of one.
-    RETURNS (str): The trees, one a line.
+    RETURNS (str): The trees, one per line.
     """
     return "\n".join(_number(line) for line in _get_string(doc).split("\n"))
 
 
 def _get_string(target: Doc | Span) -> str:
-    is_doc = isinstance(target, Doc)
-    return get_doc_string(target) if is_doc else get_span_string(target)
+    if isinstance(target, Doc):
+        return get_doc_string(target)
+    return get_span_string(target)
 
 
 def _number(line: str) -> str:
@@ -52,17 +47,18 @@ def _number(line: str) -> str:
 
 
 def to_json(doc: Doc) -> dict[str, Any]:
-    """Convert a Doc to JSON by `Doc.to_json`, and add what that leaves out of a parse.
+    """Convert a Doc to JSON with `Doc.to_json`, adding the parts of a parse that it
+    omits.
 
     doc (Doc): A parsed Doc.
-    RETURNS (Dict[str, Any]): The data. Beside spaCy's own, "probabilities" holds one
-        for each of `data["spans"]["constituents"]`, None where it is unknown, and
-        "partial" whether there may be constituents that are not shown.
+    RETURNS (Dict[str, Any]): The data of `Doc.to_json`, as well as "probabilities",
+        one for each of `data["spans"]["constituents"]` (None if unknown), and
+        "partial", whether there may be constituents that the Doc does not contain.
     """
     group = get_constituents(doc)
     attrs = group.attrs
     scores = numpy.asarray(attrs.get(SCORES_ATTR, ())).tolist()
-    if len(scores) != len(group):  # spans were added to it, or taken from it
+    if len(scores) != len(group):  # spans were added to or removed from the group
         scores = []
     return {
         **doc.to_json(),
@@ -72,9 +68,9 @@ def to_json(doc: Doc) -> dict[str, Any]:
 
 
 def from_json(data: dict[str, Any], vocab: Vocab) -> Doc:
-    """Make a Doc of what `to_json` has returned.
+    """Make a Doc from JSON.
 
-    data (Dict[str, Any]): The data.
+    data (Dict[str, Any]): The data returned by `to_json`.
     vocab (Vocab): The vocabulary of the Doc.
     RETURNS (Doc): The Doc.
     """
@@ -88,12 +84,12 @@ def from_json(data: dict[str, Any], vocab: Vocab) -> Doc:
 
 
 def describe(parsed: Doc | Exception) -> dict[str, Any]:
-    """Describe what came of a text by plain values.
+    """Describe a parsed text in plain values.
 
-    parsed (Union[Doc, Exception]): The Doc, or what failed.
-    RETURNS (Dict[str, Any]): "parse_string", the trees of the text, one a line, and
-        "constituents", for each bracket, in pre-order, its character offsets, label and
-        probability; or "error", what went wrong.
+    parsed (Union[Doc, Exception]): The parsed Doc, or the error of a failed text.
+    RETURNS (Dict[str, Any]): "parse_string", the trees of the text, one per line, and
+        "constituents", the character offsets, label and probability of each bracket in
+        pre-order; or "error", what went wrong.
     """
     if isinstance(parsed, Exception):
         return {"error": f"{type(parsed).__name__}: {parsed}"}

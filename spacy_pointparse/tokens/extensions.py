@@ -6,8 +6,8 @@ from typing import Any
 
 from spacy.tokens import Doc, Span, Token
 
-from .constituents import (
-    SPANS_KEY,
+from .constituents import SPANS_KEY
+from .getters import (
     get_doc_string,
     get_doc_trees,
     get_span_children,
@@ -23,7 +23,8 @@ from .constituents import (
 )
 from .search import find_constituents
 
-_GETTERS: dict[type, dict[str, Callable]] = {
+_Target = type[Doc] | type[Span] | type[Token]
+_GETTERS: dict[_Target, dict[str, Callable[..., Any]]] = {
     Doc: {"parse_string": get_doc_string, "parse_trees": get_doc_trees},
     Span: {
         "parse_string": get_span_string,
@@ -43,39 +44,40 @@ _GETTERS: dict[type, dict[str, Callable]] = {
 
 
 def install_extensions() -> None:
-    """Register the extension attributes on Doc, Span and Token. A `pointing_parser`
-    does so when it is made; call this to read Docs that were parsed before.
+    """Register the extension attributes on Doc, Span and Token. Creating a
+    `pointing_parser` does this, too. Call this function to read Docs that were parsed
+    earlier.
 
-    Each attribute `x` reads the span group "constituents"; its method
-    `get_x(spans_key)` reads any other. Where another package, such as benepar, has
-    registered a getter of the same name, ours answers for Docs that hold our parse and
-    leaves all others to the getter it found.
+    Each attribute `x` reads the span group "constituents", and each method
+    `get_x(spans_key)` the given one. If another package, such as benepar, has already
+    registered a getter with the same name, Docs with a span group "constituents" use
+    the new getter, and all others the previous one.
     """
     for target, getters in _GETTERS.items():
         for name, getter in getters.items():
             _install_getter(target, name, getter)
             _install_method(target, f"get_{name}", getter)
-    for target in (Doc, Span):
-        _install_method(target, "constituents_matching", find_constituents)
+    _install_method(Doc, "constituents_matching", find_constituents)
+    _install_method(Span, "constituents_matching", find_constituents)
 
 
-def _install_method(target: type, name: str, method: Callable) -> None:
+def _install_method(target: _Target, name: str, method: Callable[..., Any]) -> None:
     if not target.has_extension(name):
         target.set_extension(name, method=method)
 
 
-def _install_getter(target: type, name: str, getter: Callable) -> None:
+def _install_getter(target: _Target, name: str, getter: Callable[..., Any]) -> None:
     if not target.has_extension(name):
         target.set_extension(name, getter=getter)
         return
-    _, _, found, _ = target.get_extension(name)
+    _, _, found, _ = target.get_extension(name)  # default, method, getter, setter
     if found is None or found is getter or isinstance(found, _Shared):
         return
     target.set_extension(name, getter=_Shared(getter, found), force=True)
 
 
 class _Shared(partial):
-    """A getter of ours in front of one that was there before."""
+    """A getter that falls back to one registered earlier by another package."""
 
     def __new__(cls, ours: Callable, theirs: Callable) -> "_Shared":
         return super().__new__(cls, _get_shared, ours, theirs)

@@ -1,4 +1,4 @@
-"""The parse of a sentence, before it is written to its Doc."""
+"""The parse of a sentence before it is written to its Doc."""
 
 from typing import NamedTuple
 
@@ -8,11 +8,11 @@ from ..trees.structure import Constituent
 class Parse(NamedTuple):
     """The parse of one sentence.
 
-    words (List[int]): Index in the Doc of each word, white space left out.
+    words (List[int]): Index of each word in the Doc, without whitespace tokens.
     constituents (List[Constituent]): Constituents over these words, in pre-order.
-    probabilities (List[float]): Probability of each constituent: its pointing's times
-        its label's. NaN where nothing was predicted.
-    tags (List[str]): Predicted tag of each word; empty without a tag head.
+    probabilities (List[float]): Probability of each constituent, the product of those
+        of its pointing and its label. NaN where nothing was predicted.
+    tags (List[str]): Predicted tag of each word. Empty without a tag head.
     score (float): Log-probability of all pointings and labels of the tree.
     """
 

@@ -1,4 +1,4 @@
-"""Find constituents by pattern, label, words or length: nltk's tgrep over Docs."""
+"""Find constituents by pattern (nltk's tgrep), label, words or length."""
 
 import warnings
 from bisect import bisect_left
@@ -8,22 +8,23 @@ from functools import lru_cache
 from nltk import ParentedTree, Tree
 from spacy.tokens import Doc, Span
 
-from .constituents import get_constituents, get_span_tree
+from .constituents import get_constituents
+from .getters import get_span_tree
 from .sentences import get_sentences
 
 _SYNTAX = (
-    "Patterns are those of nltk.tgrep, as 'NP < PP' or 'NP << /^boat/'; other signs go "
-    "in double quotes, as in 'S < \".\"'."
+    "Write a pattern for nltk.tgrep, such as 'NP < PP' or 'NP << /^boat/', with other "
+    "symbols in double quotes, as in 'S < \".\"'."
 )
 _TOO_DEEP = (
-    "The tree of {!r} is too deep for the pattern {!r}: nltk recurses to find what is "
-    "anywhere below (<<), before (,) or after (.) a node. Parents, ancestors, children "
-    "and sisters (>, >>, <, $) are found at any depth."
+    "The tree of {!r} is too deep for the pattern {!r}: nltk recurses to search below "
+    "(<<), before (,) or after (.) a node. Patterns of parents, ancestors, children "
+    "and sisters (>, >>, <, $) work at any depth."
 )
 
 
 class PatternError(ValueError):
-    """A fault in a pattern; the message shows the pattern and the place."""
+    """Raised for a faulty pattern. The message quotes the pattern and position."""
 
 
 def find_constituents(
@@ -35,21 +36,20 @@ def find_constituents(
     min_length: int = 1,
     max_length: int | None = None,
 ) -> list[Span]:
-    """Find the constituents, single words among them, that match a pattern and all
-    filters. Words that are white space are in no tree and do not count.
+    """Find the constituents and single words that match a pattern and all filters.
 
-    target (Union[Doc, Span]): A parsed Doc; or a constituent, of which the tree below
-        it is searched, as if there were nothing around.
-    pattern (str): A pattern of `nltk.tgrep`, as "NP < PP". It finds phrases and tags;
-        words, as they stand in the text, can be named below them.
-    labels (Union[str, Collection[str]]): Labels or tags, of which the node has one.
-    words (Union[str, Collection[str]]): Words that are all in the constituent.
-    min_length (int): Words of a constituent at least.
-    max_length (Optional[int]): Words of a constituent at most.
-    RETURNS (List[Span]): The constituents, sentence by sentence, in pre-order, each
-        range once, with the label of the outermost node over it that matches.
-    RAISES (PatternError): If the pattern is faulty, and where.
-    RAISES (ValueError): If a tree is too deep for it, or the Doc has no parse.
+    target (Union[Doc, Span]): A parsed Doc, or a constituent. The tree of a constituent
+        is searched without its context.
+    pattern (str): A pattern for `nltk.tgrep`, such as "NP < PP". It matches phrases
+        and tags, and may name words below them as they appear in the text.
+    labels (Union[str, Collection[str]]): Match any of these labels or tags.
+    words (Union[str, Collection[str]]): Words that the constituent must all contain.
+    min_length (int): Minimum length in words. Whitespace tokens do not count.
+    max_length (Optional[int]): Maximum length in words.
+    RETURNS (List[Span]): The constituents of each sentence in pre-order. Each range
+        occurs once, with the label of the outermost matching node over it.
+    RAISES (PatternError): If the pattern is faulty.
+    RAISES (ValueError): If a tree is too deep for the pattern, or the Doc has no parse.
     """
     matches = compile_pattern(pattern)
     labels, words = _as_set(labels), _as_set(words)
@@ -64,46 +64,56 @@ def find_constituents(
         )
 
     get_constituents(target.doc)
-    found = []
+    found: list[Span] = []
     for span in get_sentences(target) if isinstance(target, Doc) else [target]:
-        tokens = [token for token in span if not token.is_space]
-        places = [[i for i, t in enumerate(tokens) if t.text == w] for w in words]
-        ranges: dict[tuple[int, int], str] = {}
         try:
-            for node in _list_nodes(get_span_tree(span)) if tokens else ():
-                if (node.start, node.end) not in ranges and accepts(node, places):
-                    ranges[node.start, node.end] = node.label()
+            found += _find_in_tree(span, words, accepts)
         except RecursionError:
             raise ValueError(_TOO_DEEP.format(span.text[:80], pattern)) from None
-        found += [
-            Span(target.doc, tokens[start].i, tokens[end - 1].i + 1, label)
-            for (start, end), label in ranges.items()
-        ]
     return found
+
+
+def _find_in_tree(
+    span: Span, words: set[str], accepts: "Callable[[_Node, list[list[int]]], bool]"
+) -> list[Span]:
+    tokens = [token for token in span if not token.is_space]
+    if not tokens:
+        return []
+    places = [[i for i, t in enumerate(tokens) if t.text == word] for word in words]
+    labels: dict[tuple[int, int], str] = {}
+    for node in _list_nodes(get_span_tree(span)):
+        covered = (node.start, node.end)
+        if covered not in labels and accepts(node, places):
+            labels[covered] = node.label()
+    return [
+        Span(span.doc, tokens[start].i, tokens[end - 1].i + 1, label)
+        for (start, end), label in labels.items()
+    ]
 
 
 @lru_cache
 def compile_pattern(pattern: str) -> Callable[[Tree], bool]:
-    """Read a pattern.
+    """Compile a pattern.
 
     pattern (str): The pattern.
-    RETURNS (Callable[[Tree], bool]): Says whether a node of a `ParentedTree` matches.
-    RAISES (PatternError): If the pattern is faulty, and where.
+    RETURNS (Callable[[Tree], bool]): Checks whether a node of a `ParentedTree` matches.
+    RAISES (PatternError): If the pattern is faulty.
     """
-    from nltk import tgrep  # not at the top: it takes long, and few search
+    from nltk import tgrep  # slow to import, and not needed unless one searches
 
     def make_error(problem: object) -> PatternError:
         return PatternError(f"The pattern {pattern!r} is faulty: {problem}. {_SYNTAX}")
 
     try:
         with warnings.catch_warnings():
-            # nltk calls pyparsing by names of old.
+            # nltk uses deprecated names of pyparsing.
             warnings.simplefilter("ignore", DeprecationWarning)
             predicate = tgrep.tgrep_compile(pattern)
     except tgrep.pyparsing.ParseException as error:
         rest = pattern[error.loc :]
-        place = f"from character {error.loc + 1} on, {rest!r}" if rest else "at its end"
-        raise make_error(f"it cannot be read {place}") from None
+        if not rest:
+            raise make_error("it is incomplete") from None
+        raise make_error(f"unexpected {rest!r} at character {error.loc + 1}") from None
     except AssertionError:
         raise make_error("a quote or a slash is not closed") from None
     except (tgrep.TgrepException, ValueError) as error:
@@ -112,30 +122,32 @@ def compile_pattern(pattern: str) -> Callable[[Tree], bool]:
     def matches(node: Tree) -> bool:
         try:
             return bool(predicate(node))
-        # A name without a meaning, a regular expression that takes too long.
+        # An undefined name, or a regular expression that takes too long.
         except (tgrep.TgrepException, TimeoutError) as error:
             raise make_error(error) from None
         except TypeError:  # as of nltk 3.10
-            raise make_error("nltk cannot name nodes, as in 'NP=n'") from None
+            raise make_error(
+                "nltk does not support named nodes such as 'NP=n'"
+            ) from None
 
     return matches
 
 
 class _Node(ParentedTree):
-    """A node that knows which words of its sentence it covers.
+    """A node with the range of words that it covers in its sentence.
 
-    start (int): The first of them.
-    end (int): The one after the last.
+    start (int): Index of its first word.
+    end (int): Index after its last word.
     """
 
     start: int
     end: int
-    # As lists, nodes over the same words in other places would be equal, and nltk would
-    # take one for the other.
+    # Compared as lists, nodes over equal words at different positions would be equal,
+    # and nltk would confuse them.
     __eq__ = object.__eq__
 
     def covers_one(self, places: list[int]) -> bool:
-        """Whether any of these words, in order, is among its own."""
+        """Check whether the node covers any of these positions, which are sorted."""
         i = bisect_left(places, self.start)
         return i < len(places) and places[i] < self.end
 

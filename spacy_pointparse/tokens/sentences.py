@@ -1,4 +1,4 @@
-"""Sentences of Docs, and the segments of them that are parsed in one piece."""
+"""Split Docs into sentences, and long sentences into segments."""
 
 import warnings
 from typing import NamedTuple
@@ -6,24 +6,24 @@ from typing import NamedTuple
 import numpy
 from spacy.tokens import Doc, Span
 
-# Where a sentence that is too long is cut, strongest first.
+# Punctuation after which a long sentence may be cut, strongest first.
 CUT_MARKS = (".?!…。？！;；", ":—–", ",、，")
 _NO_SENTENCES = (
-    "A Doc without sentence boundaries is parsed as one sentence: add a component that "
+    "A Doc without sentence boundaries is parsed as one sentence. Add a component that "
     'sets them before the parser, such as "senter" or "sentencizer".'
 )
 _TOO_LONG = (
-    "A sentence of more than {} words is parsed in pieces, put together under one "
-    '"TOP" (see the setting max_length).'
+    'A sentence of more than {} words is parsed in pieces, joined under one "TOP" '
+    "(see the setting max_length)."
 )
 
 
 class Segment(NamedTuple):
     """A sentence to parse, or a piece of one that is too long.
 
-    doc (int): Number of its Doc in the batch.
-    sentence (int): Number of its sentence in the Doc.
-    words (List[int]): Index in the Doc of each word, white space left out.
+    doc (int): Index of its Doc in the batch.
+    sentence (int): Index of its sentence in the Doc.
+    words (List[int]): Index of each word in the Doc, without whitespace tokens.
     """
 
     doc: int
@@ -32,10 +32,10 @@ class Segment(NamedTuple):
 
 
 def get_sentences(doc: Doc) -> list[Span]:
-    """Get the sentences of a Doc, or the whole Doc where no boundaries are set.
+    """Get the sentences of a Doc, or the whole Doc if it has no sentence boundaries.
 
     doc (Doc): The Doc.
-    RETURNS (List[Span]): The sentences; none for an empty Doc.
+    RETURNS (List[Span]): The sentences. Empty for an empty Doc.
     """
     if doc.has_annotation("SENT_START"):
         return list(doc.sents)
@@ -43,14 +43,14 @@ def get_sentences(doc: Doc) -> list[Span]:
 
 
 def segment_docs(docs: list[Doc], max_length: int) -> list[Segment]:
-    """List the words of each sentence, those of long sentences in pieces, with a
-    warning where that happens and where a Doc has no sentence boundaries.
+    """Split Docs into sentences, and long sentences into pieces. Warns about long
+    sentences and Docs without sentence boundaries.
 
     docs (List[Doc]): The Docs.
-    max_length (int): Longest piece, in words.
-    RETURNS (List[Segment]): The pieces, in the order of the text.
+    max_length (int): Maximum number of words in a segment.
+    RETURNS (List[Segment]): The segments, in text order.
     """
-    pieces = []
+    segments: list[Segment] = []
     for doc_index, doc in enumerate(docs):
         if len(doc) > 1 and not doc.has_annotation("SENT_START"):
             warnings.warn(_NO_SENTENCES, stacklevel=2)
@@ -60,13 +60,13 @@ def segment_docs(docs: list[Doc], max_length: int) -> list[Segment]:
             parts = _cut(doc, words, max_length)
             if len(parts) > 1:
                 warnings.warn(_TOO_LONG.format(max_length), stacklevel=2)
-            pieces += [Segment(doc_index, sent_index, part) for part in parts]
-    return pieces
+            segments += [Segment(doc_index, sent_index, part) for part in parts]
+    return segments
 
 
 def _cut(doc: Doc, words: list[int], max_length: int) -> list[list[int]]:
-    """Cut a sentence into pieces of at most `max_length` words, each after the
-    strongest punctuation in the second half of what could be its words."""
+    """Cut a sentence into pieces of at most `max_length` words. Each piece ends after
+    the strongest punctuation in the second half of its longest possible extent."""
     pieces = []
     start = 0
     while len(words) - start > max_length:

@@ -14,14 +14,8 @@ from spacy.training import Example
 from spacy.util import is_in_jupyter
 
 from ..evaluation.scorer import find_errors
-from ..tokens.constituents import (
-    SPANS_KEY,
-    get_constituents,
-    get_span_constituents,
-    get_span_labels,
-    get_span_tree,
-    set_constituents,
-)
+from ..tokens.constituents import SPANS_KEY, get_constituents, set_constituents
+from ..tokens.getters import get_span_constituents, get_span_labels, get_span_tree
 from ..tokens.sentences import get_sentences
 
 # Paul Tol's "light" scheme: black text is readable on it, and who cannot tell red from

@@ -193,7 +193,7 @@ import os
 from multiprocessing import parent_process
 import spacy
 from spacy.language import Language
-from spacy_pointparse.stream import parse_texts
+from spacy_pointparse.parallel.processes import parse_texts
 
 @Language.component("die_elsewhere")
 def die_elsewhere(doc):
@@ -228,7 +228,7 @@ KILLED = """
 import multiprocessing
 import os
 import spacy
-from spacy_pointparse.stream import parse_texts
+from spacy_pointparse.parallel.processes import parse_texts
 
 multiprocessing.set_start_method("spawn")
 parsed = parse_texts(spacy.blank("en"), ["Yes"] * 5000, 2)

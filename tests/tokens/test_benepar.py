@@ -92,7 +92,7 @@ import spacy
 from benepar.integrations.spacy_extensions import ConstituentData
 from spacy.tokens import Doc
 from spacy.tokens.underscore import Underscore
-from spacy_pointparse.constituents import set_constituents
+from spacy_pointparse.tokens.constituents import set_constituents
 
 nlp = spacy.blank("en")
 words, starts = ["Red", "kites", "fly"], [True, False, False]

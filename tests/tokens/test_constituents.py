@@ -469,7 +469,7 @@ def their_token_labels(token):
 Span.set_extension("labels", getter=their_labels)
 Token.set_extension("labels", getter=their_token_labels)
 from spacy_pointparse import install_extensions
-from spacy_pointparse.constituents import set_constituents
+from spacy_pointparse.tokens.constituents import set_constituents
 
 vocab = Vocab()
 ours = Doc(vocab, words=["a", "b"])

@@ -174,10 +174,10 @@ def test_brackets_quotes_and_signs_as_labels(vocab, label):
 @pytest.mark.parametrize(
     ("pattern", "place"),
     [
-        ("NP <", "from character 4 on, '<'"),
-        ("S < NP VP", "from character 8 on, 'VP'"),
-        ("NP)", r"from character 3 on, '\)'"),
-        ("", "at its end"),
+        ("NP <", "unexpected '<' at character 4"),
+        ("S < NP VP", "unexpected 'VP' at character 8"),
+        ("NP)", r"unexpected '\)' at character 3"),
+        ("", "it is incomplete"),
         ("NP < /x", "a quote or a slash is not closed"),
         ('NP < "x', "a quote or a slash is not closed"),
         ("NP <<< PP", 'cannot interpret tgrep operator "<<<"'),
@@ -185,7 +185,7 @@ def test_brackets_quotes_and_signs_as_labels(vocab, label):
         ("(" * 60, "nesting depth"),
         ("NP < @x", "macro x not defined"),
         ("NP < =n", "node_label =n not bound"),
-        ("NP=n < PP", "nltk cannot name nodes"),
+        ("NP=n < PP", "does not support named nodes"),
     ],
 )
 def test_faulty_pattern_is_shown_with_its_place(doc, pattern, place):

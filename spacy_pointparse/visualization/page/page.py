@@ -16,12 +16,8 @@ from spacy.language import Language
 from spacy.tokens import Doc, Span
 
 from ...parallel.processes import parse_texts
-from ...tokens.constituents import (
-    get_constituents,
-    get_doc_string,
-    get_span_probability,
-    get_span_string,
-)
+from ...tokens.constituents import get_constituents
+from ...tokens.getters import get_doc_string, get_span_probability, get_span_string
 from ...tokens.search import find_constituents
 from ...tokens.sentences import get_sentences
 from ..glossary import explain
