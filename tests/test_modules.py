@@ -76,10 +76,12 @@ def list_libraries(package):
     return names - {"spacy_pointparse"} - sys.stdlib_module_names
 
 
-def run_python(code):
-    # The lowest spaCy calls click by a name of old.
-    ours = ["-W", "error", "-W", "ignore::DeprecationWarning:spacy.cli._util"]
-    command = [sys.executable, *ours, "-c", code]
+# The lowest spaCy calls click by an old name.
+STRICT = ["-W", "error", "-W", "ignore::DeprecationWarning:spacy.cli._util"]
+
+
+def run_python(code, *options):
+    command = [sys.executable, *options, "-c", code]
     return subprocess.run(command, capture_output=True, text=True)
 
 
@@ -167,7 +169,7 @@ def test_installing_and_importing_register_nothing():
         "doc = spacy.blank('en')('Hi')\n"
         "print(doc._.labels, doc[:1]._.parent, doc[0]._.children)\n"
     )
-    assert (result.stdout, result.stderr) == ("labels parent children\n", "")
+    assert result.stdout == "labels parent children\n", result.stderr
 
 
 def test_package_imports_without_what_pictures_need():
@@ -201,7 +203,7 @@ def test_entry_point_resolves(entry_point):
 
 @pytest.mark.parametrize("module", ["spacy_pointparse", "spacy_pointparse.__main__"])
 def test_package_imports_without_a_warning(module):
-    result = run_python(f"import {module}")
+    result = run_python(f"import {module}", *STRICT)
     assert (result.returncode, result.stderr) == (0, "")
 
 

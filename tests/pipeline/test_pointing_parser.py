@@ -343,7 +343,7 @@ def test_pointing_parser_loss_by_hand(small):
     singleton = numpy.zeros((1, 2, 2), dtype="f")
     labels, unaries = numpy.zeros((2, 2), dtype="f"), numpy.zeros((2, 3), dtype="f")
     loss, gradients = parser.get_loss(
-        [example], (general, singleton, labels, unaries, tags)
+        [example], (general, singleton, labels, unaries, tags, None)
     )
     expected = math.log(4 / 3) + math.log(4)  # general
     expected += 2 * math.log(2) + 2 * math.log(2) + 2 * math.log(3)
@@ -378,6 +378,8 @@ def test_pointing_parser_padding_has_no_gradient(small, make_examples):
     parser, example = small
     (longer,) = make_examples(spacy.blank("en"), ["(S (NP (A x)) (B y) (B z))"])
     _, gradients = parser.get_loss([example, longer], zero_scores(parser, 2, 3))
+    *gradients, left = gradients
+    assert left is None
     assert [gradient.shape[0] for gradient in gradients] == [2, 2, 5, 5, 5]
     for gradient in gradients[:2]:
         assert_allclose(gradient[0, 2], numpy.zeros(3))
