@@ -16,7 +16,7 @@ from spacy.tokens import Doc
 from thinc.api import Model
 
 from ..pointing.decoder import Decoder
-from ..pointing.encoding import EMPTY, Pointings, trace_sources
+from ..pointing.encoding import EMPTY, Pointings, pointing_to_spans
 from ..pointing.k_best_labels import find_k_best_labels
 from ..tokens.parse import Parse
 from ..tokens.sentences import Segment, segment_docs
@@ -221,7 +221,7 @@ def _label_tree(
 def _read(found: _Candidate, words: list[int], tags: list[str]) -> Parse:
     by_source = found.probabilities.tolist()
     constituents, probabilities = [], []
-    for start, end, label, source in trace_sources(found.pointings):
+    for start, end, label, source in pointing_to_spans(found.pointings):
         constituents.append((start, end, label))
         probabilities.append(by_source[source])
     return Parse(words, constituents, probabilities, tags, found.score)

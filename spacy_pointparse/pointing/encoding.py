@@ -101,17 +101,17 @@ def pointing_to_tree(pointings: Pointings) -> list[Constituent]:
     pointings (Pointings): Pointings that form a tree, as from `decode`.
     RETURNS (List[Constituent]): Constituents in pre-order.
     """
-    return [(start, end, label) for start, end, label, _ in trace_sources(pointings)]
+    return [span[:3] for span in pointing_to_spans(pointings)]
 
 
-def trace_sources(pointings: Pointings) -> list[tuple[int, int, str, int]]:
-    """Turn pointings into constituents, as `pointing_to_tree` does, and say where each
-    comes from.
+def pointing_to_spans(pointings: Pointings) -> list[tuple[int, int, str, int]]:
+    """Turn pointings into constituents, as `pointing_to_tree` does, each with its
+    source.
 
     pointings (Pointings): Pointings that form a tree.
-    RETURNS (List[Tuple[int, int, str, int]]): Constituents in pre-order, each with the
-        word that points its span out; or, of one over a single word, with that word
-        counted on from the length of the sentence.
+    RETURNS (List[Tuple[int, int, str, int]]): Constituents in pre-order. The source of
+        one over several words is the word that points its span out; of one over a
+        single word, the length of the sentence plus that word.
     """
     targets, labels, unaries = pointings
     length = len(unaries)
