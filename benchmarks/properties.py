@@ -4,8 +4,8 @@ some properties only.
     python benchmarks/properties.py 100000
     python benchmarks/properties.py 1000 file_is_trees_or_named_faults
 
-The properties are those of the tests, in `tests/invariants.py`, and the cases are made
-by hypothesis, from `tests/anything.py`. Cases that differ are counted, and those on
+The properties are those of the tests, in `tests/properties.py`, and the cases are made
+by hypothesis, from `tests/strategies.py`. Cases that differ are counted, and those on
 which a property fails, of which the shortest is shown.
 """
 
@@ -20,7 +20,7 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 from spacy.language import Language
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
-from invariants import INVARIANTS, Invariant
+from properties import PROPERTIES, Property
 
 # Hypothesis keeps in memory what it has drawn, so it begins anew after so many cases.
 ROUND = 500
@@ -41,7 +41,7 @@ class Row(NamedTuple):
     seconds: float
 
 
-def measure(nlp: Language, invariant: Invariant, count: int) -> Row:
+def measure(nlp: Language, prop: Property, count: int) -> Row:
     seen: set[int] = set()
     failures = []
     cases = 0
@@ -52,7 +52,7 @@ def measure(nlp: Language, invariant: Invariant, count: int) -> Row:
         cases += 1
         seen.add(hash(repr(case)))
         try:
-            invariant.check(nlp, case)
+            prop.check(nlp, case)
         except Exception as error:
             failures.append((repr(case), f"{type(error).__name__}: {error}"))
 
@@ -64,20 +64,20 @@ def measure(nlp: Language, invariant: Invariant, count: int) -> Row:
             deadline=None,
             suppress_health_check=list(HealthCheck),
         )
-        seed(number)(limits(given(invariant.cases)(check)))()
+        seed(number)(limits(given(prop.cases)(check)))()
     return Row(cases, len(seen), failures, time.process_time() - start)
 
 
 def main(count: int, names: list[str]) -> int:
     torch.set_num_threads(1)
     nlp = spacy.load("en_pointparse_sm")
-    chosen = {name: INVARIANTS[name] for name in names or INVARIANTS}
-    shares = sum(invariant.share for invariant in chosen.values())
+    chosen = {name: PROPERTIES[name] for name in names or PROPERTIES}
+    shares = sum(prop.share for prop in chosen.values())
     rows = []
     print(f"| {'property':<35} | cases | differ | failures | seconds |")
     print("|---|---|---|---|---|")
-    for name, invariant in chosen.items():
-        row = measure(nlp, invariant, -(-count * invariant.share // shares))
+    for name, prop in chosen.items():
+        row = measure(nlp, prop, -(-count * prop.share // shares))
         rows.append(row)
         print_row(name.replace("_", " "), row)
         for case, error in sorted(row.failures, key=lambda pair: len(pair[0]))[:1]:

@@ -1,4 +1,4 @@
-"""What holds whatever comes in. The tests try some cases of each invariant, and
+"""What holds whatever comes in. The tests try some cases of each property, and
 `benchmarks/properties.py` as many as it is asked for."""
 
 import io
@@ -60,7 +60,7 @@ from spacy_pointparse.trees import (
 MAX_NLTK_DEPTH = 100  # nltk refuses more than 500, and its == recurses
 
 
-class Invariant(NamedTuple):
+class Property(NamedTuple):
     """What holds of all cases of a kind.
 
     cases (SearchStrategy): The cases.
@@ -74,14 +74,14 @@ class Invariant(NamedTuple):
     check: Callable[[Language, Any], None]
 
 
-INVARIANTS: dict[str, Invariant] = {}
+PROPERTIES: dict[str, Property] = {}
 
 
 def holds_of(cases: st.SearchStrategy, *, share: int) -> Callable:
     """Put a check on the list, under its name."""
 
     def put(check: Callable) -> Callable:
-        INVARIANTS[check.__name__] = Invariant(cases, share, check)
+        PROPERTIES[check.__name__] = Property(cases, share, check)
         return check
 
     return put

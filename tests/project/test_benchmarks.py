@@ -1,6 +1,6 @@
 """The benchmarks run for hours; here only what they would run is looked at."""
 
-import importlib
+import importlib.util
 import re
 from configparser import ConfigParser
 from pathlib import Path
@@ -16,11 +16,21 @@ SOURCES = {"vectors", "transformer"}  # configs that need a model beside the tre
 
 @pytest.fixture
 def benchmark(monkeypatch):
+    """Load a benchmark, which may have the name of a module of the tests."""
     monkeypatch.syspath_prepend(ROOT / "benchmarks")
-    return importlib.import_module
+    monkeypatch.syspath_prepend(ROOT / "tests")
+
+    def load(name):
+        path = ROOT / "benchmarks" / f"{name}.py"
+        spec = importlib.util.spec_from_file_location(f"benchmarks_{name}", path)
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        return module
+
+    return load
 
 
-def test_options_of_the_ablation_initialise(benchmark, make_examples):
+def test_options_of_the_ablation_initialize(benchmark, make_examples):
     ablation = benchmark("ablation")
     for name, option in ablation.OPTIONS.items():
         if option.config in SOURCES:
@@ -111,13 +121,13 @@ def test_properties_are_counted_with_what_they_fail_on(benchmark):
         checked.append(case)
         assert case != 3, "three"
 
-    invariant = properties.Invariant(st.integers(0, 9), 1, check)
-    row = properties.measure(None, invariant, 40)
+    prop = properties.Property(st.integers(0, 9), 1, check)
+    row = properties.measure(None, prop, 40)
     assert row.cases == len(checked) == 10  # there are no more
     assert row.distinct == 10
     [(case, error)] = row.failures
     assert case == "3" and error.startswith("AssertionError: three")
-    wide = properties.Invariant(st.integers(), 1, check)
+    wide = properties.Property(st.integers(), 1, check)
     assert properties.measure(None, wide, 1200).cases == 1200
 
 

@@ -4,21 +4,21 @@ tokens, any tree and any file in a treebank's place."""
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from properties import INVARIANTS
+from properties import PROPERTIES
 
 from spacy_pointparse.parallel.processes import parse_texts
 
 
-@pytest.mark.parametrize("name", INVARIANTS)
+@pytest.mark.parametrize("name", PROPERTIES)
 def test_properties_hold(name, splitting):
-    _, share, check = INVARIANTS[name]
+    _, share, check = PROPERTIES[name]
     few = settings(
         max_examples=5 * share,
         derandomize=True,
         database=None,
         suppress_health_check=list(HealthCheck),
     )
-    few(given(st.just(splitting), INVARIANTS[name].cases)(check))()
+    few(given(st.just(splitting), PROPERTIES[name].cases)(check))()
 
 
 def test_properties_half_of_a_surrogate_pair_is_refused(splitting):
