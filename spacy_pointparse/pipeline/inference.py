@@ -21,7 +21,7 @@ from ..pointing.k_best_labels import find_k_best_labels
 from ..tokens.parse import Parse
 from ..tokens.sentences import Segment, segment_docs
 from ..trees.structure import ROOT
-from ..util.arrays import log_softmax, offset_rows
+from ..util.arrays import log_softmax, offset_rows, to_ids
 from ..util.batching import batch_by_length
 
 Labels = dict[str, list[str]]
@@ -124,7 +124,7 @@ def score_pointings(
     """
     ops = model.ops
     encoded, general, singleton, tag_scores = model.attrs["point"](
-        model, embedded, [ops.asarray1i(row) for row in rows]
+        model, embedded, [to_ids(ops, row) for row in rows]
     )
     singleton = log_softmax(ops, singleton)
     names: list[list[str]] = [[] for _ in rows]
@@ -136,7 +136,7 @@ def score_pointings(
         encoded,
         ops.to_numpy(log_softmax(ops, general)),
         # (batch, length, length) -> (batch, length)
-        ops.to_numpy(ops.xp.diagonal(singleton, axis1=1, axis2=2)),
+        ops.to_numpy(singleton.diagonal(axis1=1, axis2=2)),
         names,
     )
 
@@ -170,7 +170,7 @@ def _score_labels(
 ) -> list[_LabelScores]:
     """Score the labels of one tree of each segment."""
     ops = model.ops
-    rows = ops.asarray1i(offset_rows(targets))
+    rows = to_ids(ops, offset_rows(targets))
     spans, unaries = model.attrs["label"](model, encoded, rows)
     spans = ops.to_numpy(log_softmax(ops, spans))
     unaries = ops.to_numpy(log_softmax(ops, unaries))

@@ -27,7 +27,7 @@ from ..training.labels import get_plain_labels, read_labels
 from ..training.loss import compute_loss
 from ..training.targets import Target, get_targets
 from ..trees.structure import Constituent, build_tree
-from ..util.arrays import offset_rows
+from ..util.arrays import offset_rows, to_ids
 from .inference import get_unique_trees, parse_docs
 
 DEFAULT_CONFIG = """
@@ -503,7 +503,7 @@ class PointingParser(TrainablePipe):
         if not n_tokens:
             raise ValueError(Errors.E923.format(name=self.name))
         ops = self.model.ops
-        rows = ops.asarray1i(numpy.arange(n_tokens))
+        rows = to_ids(ops, numpy.arange(n_tokens))
         shapes = [ops.alloc2f(1, len(names)) for names in self.label_data.values()]
         # All tokens as one sentence: only the sizes count.
         self.model.initialize(X=(sample, [rows], rows), Y=(None, None, *shapes))
@@ -559,9 +559,9 @@ class PointingParser(TrainablePipe):
 def _make_batch(ops: Ops, docs: list[Doc], targets: list[Target]) -> Any:
     """Make the input of the model: Docs, the rows of each sentence's words among their
     tokens, and the row that each word points at."""
-    sentences = [ops.asarray1i(target.words) for target in targets]
+    sentences = [to_ids(ops, target.words) for target in targets]
     rows = offset_rows([target.pointings for target in targets])
-    return docs, sentences, ops.asarray1i(rows)
+    return docs, sentences, to_ids(ops, rows)
 
 
 def _make_tree(doc: Doc, parse: Parse) -> Tree:

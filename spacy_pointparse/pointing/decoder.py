@@ -59,7 +59,7 @@ class Decoder(NamedTuple):
     ) -> list[NDArray]:
         longest = MAX_EXACT if self.decoder == "exact" else 0
         exact = numpy.asarray(lengths) <= longest
-        trees = {}
+        trees: dict[int, NDArray] = {}
         for decode, chosen in ((decode_exact, exact), (decode_batch, ~exact)):
             rows = numpy.flatnonzero(chosen).tolist()
             if rows:

@@ -151,7 +151,7 @@ def _binarize(
 
     RETURNS (List[Tuple[int, int, str]]): Spans of two or more words, in pre-order.
     """
-    spans = []
+    spans: list[tuple[int, int, str]] = []
     # Where the largest node seen so far that starts at a word ends. Nodes come in
     # reversed pre-order, so this steps from child to child.
     ends = list(range(1, length + 1))

@@ -75,7 +75,7 @@ def _stack_weights(targets: list[Target], length: int) -> list[NDArray | None]:
     """Get the weight of each row of each head's scores: 1 in whole trees, and None for
     heads in which partial trees weigh as much."""
     pointings = numpy.ones((len(targets), length))
-    labels = []
+    labels: list[NDArray] = []
     for i, target in enumerate(targets):
         if target.weights is None:
             labels.append(numpy.ones((2, len(target.words))))
@@ -88,10 +88,11 @@ def _stack_weights(targets: list[Target], length: int) -> list[NDArray | None]:
 
 def _set_entropy(ops: Ops, scores: Any, allowed: NDArray) -> tuple[float, Any]:
     """Sum the cross entropies of the sets of allowed classes, a set a row."""
-    probabilities = ops.xp.exp(log_softmax(ops, scores))
-    right = probabilities * ops.asarray(allowed)
+    xp: Any = ops.xp
+    probabilities = xp.exp(log_softmax(ops, scores))
+    right = probabilities * xp.asarray(allowed)
     total = right.sum(axis=-1, keepdims=True) + MIN_PROBABILITY
-    return -float(ops.xp.log(total).sum()), probabilities - right / total
+    return -float(xp.log(total).sum()), probabilities - right / total
 
 
 def _cross_entropy(
@@ -100,17 +101,18 @@ def _cross_entropy(
     """Sum the cross entropies along the last axis, where the truth is known."""
     if scores is None:
         return 0.0, None
-    known = ops.asarray(truths.ravel() >= 0)
-    rows = ops.xp.flatnonzero(known)
-    columns = ops.asarray1i(truths.ravel())[rows]
+    xp: Any = ops.xp
+    known = xp.asarray(truths.ravel() >= 0)
+    rows = xp.flatnonzero(known)
+    columns = xp.asarray(truths.ravel())[rows]
     # (..., classes) -> (rows, classes)
     log_probs = log_softmax(ops, scores).reshape(-1, scores.shape[-1])
-    gradient = ops.xp.exp(log_probs)
+    gradient = xp.exp(log_probs)
     gradient *= known[:, None]
     gradient[rows, columns] -= 1.0
     losses = -log_probs[rows, columns]
     if weights is not None:
-        weights = ops.asarray1f(weights)
-        gradient *= weights[:, None]
-        losses *= weights[rows]
+        row_weights = xp.asarray(weights, dtype="float32")
+        gradient *= row_weights[:, None]
+        losses *= row_weights[rows]
     return float(losses.sum()), gradient.reshape(scores.shape)

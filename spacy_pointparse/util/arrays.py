@@ -5,6 +5,7 @@ from typing import Any
 import numpy
 from numpy.typing import NDArray
 from thinc.api import Ops
+from thinc.types import Ints1d
 
 Ids = NDArray[numpy.intp]
 
@@ -19,6 +20,17 @@ def log_softmax(ops: Ops, scores: Any) -> Any:
     xp: Any = ops.xp  # numpy or cupy; thinc declares no type that mypy can follow
     scores = scores - scores.max(axis=-1, keepdims=True)
     return scores - xp.log(xp.exp(scores).sum(axis=-1, keepdims=True))
+
+
+def to_ids(ops: Ops, ids: NDArray) -> Ints1d:
+    """Move indices to the device of a model.
+
+    ops (Ops): The backend of the model.
+    ids (NDArray): The indices, a numpy array. Shape (n,).
+    RETURNS (Ints1d): The indices, of 32 bits. Shape (n,).
+    """
+    array: Any = ids  # thinc takes numpy arrays, and declares types of its own
+    return ops.asarray1i(array)
 
 
 def offset_rows(targets: list[Ids]) -> Ids:

@@ -59,8 +59,8 @@ def _forward(
 ) -> tuple[Scores, Callable[[Scores], Any]]:
     results = [member(batch, is_train=is_train) for member in model.layers]
     scores, backprops = zip(*results)
-    xp = model.ops.xp
-    stacked = []
+    xp: Any = model.ops.xp
+    stacked: list[Any] = []
     for heads in zip(*scores):
         # (batch, ...) of each member -> (members * batch, ...)
         stacked.append(None if heads[0] is None else xp.concatenate(heads))
@@ -72,7 +72,8 @@ def _forward(
             parts.append([None] * count if head is None else xp.split(head, count))
         return [back(tuple(heads)) for back, heads in zip(backprops, zip(*parts))]
 
-    return tuple(stacked), backprop
+    general, singleton, spans, unaries, tags, lefts = stacked
+    return (general, singleton, spans, unaries, tags, lefts), backprop
 
 
 def _init(model: Parser, X: Batch | None = None, Y: Scores | None = None) -> None:
@@ -114,5 +115,6 @@ def _label(
 
 def _average(ops: Ops, scores: Iterable[FloatsXd]) -> FloatsXd:
     """Get the log of the mean of several models' probabilities, given their scores."""
+    xp: Any = ops.xp
     logs = [log_softmax(ops, each) for each in scores]
-    return reduce(ops.xp.logaddexp, logs) - log(len(logs))
+    return reduce(xp.logaddexp, logs) - log(len(logs))
