@@ -59,7 +59,7 @@ def read_items(
     for file in files:
         try:
             if file.suffix == SUFFIX:
-                docs = unpack_docs(file, vocab, store_user_data=True)
+                docs = unpack_docs(file, vocab)
                 for number, doc in enumerate(docs, start=1):
                     yield _make_item(f"{file}:{number}", doc)
             elif file == STDIN:

@@ -25,20 +25,16 @@ _UNREADABLE = (
 )
 
 
-def unpack_docs(
-    path: Path, vocab: Vocab, *, store_user_data: bool = False
-) -> Iterator[Doc]:
-    """Read the Docs of a .spacy file.
+def unpack_docs(path: Path, vocab: Vocab) -> Iterator[Doc]:
+    """Read the Docs of a .spacy file, with their user data if it holds any.
 
     path (Path): The file.
     vocab (Vocab): The vocabulary of the Docs.
-    store_user_data (bool): Read the user data of the Docs as well.
     YIELDS (Doc): The Docs.
     RAISES (ValueError): If the file is damaged or not a .spacy file.
     """
     try:
-        packed = DocBin(store_user_data=store_user_data).from_disk(path)
-        yield from packed.get_docs(vocab)
+        yield from DocBin().from_disk(path).get_docs(vocab)
     except _UNREADABLE as error:
         raise ValueError(
             f"{path} is damaged or is not a .spacy file ({error}). Convert or copy it "

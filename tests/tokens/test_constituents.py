@@ -483,6 +483,7 @@ def check():
     assert theirs[1]._.labels == ("THEIR TOKEN",)
     assert ours[0:2]._.parse_string == "(NP (UNK a) (X (UNK b)))"
 
+install_extensions()
 check()
 getter = Span.get_extension("labels")[2]
 install_extensions()
