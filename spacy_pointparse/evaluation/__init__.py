@@ -1,4 +1,4 @@
-"""How good a parse is: EVALB's counts and tables, the scorer, calibration, statistics.
+"""Evaluate parses: EVALB's counts and tables, the scorer, calibration, statistics.
 
 Knows spaCy. Must not import thinc, torch or the component.
 """

@@ -1,4 +1,4 @@
-"""Probabilities that hold: of constituents given 0.8, four of five are right."""
+"""Calibrate probabilities: of constituents given 0.8, four in five should be right."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -13,42 +13,46 @@ from ..tokens.constituents import SPANS_KEY
 from ..tokens.parse import Parse
 from ..training.alignment import get_gold
 
-# Keeps the logarithms of 0 and 1 finite.
+# Keeps log-odds finite, and Newton's method solvable.
 MIN_PROBABILITY = 1e-6
-STEPS = 50
+STEPS = 50  # of Newton's method
 
 
 class Calibration(NamedTuple):
-    """A line through log-odds (Platt, 1999).
+    """A linear map of log-odds (Platt, 1999).
 
-    slope (float): Of the line.
-    intercept (float): Of the line.
+    slope (float): The factor applied to log-odds.
+    intercept (float): The constant added to them.
     """
 
     slope: float = 1.0
     intercept: float = 0.0
 
     def apply(self, probabilities: NDArray) -> NDArray:
-        """Calibrate probabilities, of any shape."""
+        """Calibrate probabilities.
+
+        probabilities (NDArray): The probabilities of a model. Shape (...).
+        RETURNS (NDArray): The calibrated probabilities. Shape (...).
+        """
         return _sigmoid(self.slope * _log_odds(probabilities) + self.intercept)
 
 
 def fit(probabilities: NDArray, right: NDArray) -> Calibration:
-    """Find the line under which the outcomes are most likely, by Newton's method. Each
-    outcome counts as a little less than certain (Platt, 1999), so that few of them do
-    not make probabilities of 0 or 1.
+    """Fit a calibration to outcomes by maximum likelihood, with Newton's method. The
+    outcomes are smoothed (Platt, 1999), so that a small sample does not lead to
+    probabilities of 0 or 1.
 
-    probabilities (NDArray): What the model said. Shape (n,).
-    right (NDArray): What was true, 0 or 1. Shape (n,).
-    RETURNS (Calibration): The line.
-    RAISES (ValueError): If all outcomes are the same: there is nothing to fit.
+    probabilities (NDArray): The probabilities of a model. Shape (n,).
+    right (NDArray): Whether each prediction was right, 0 or 1. Shape (n,).
+    RETURNS (Calibration): The calibration.
+    RAISES (ValueError): If all predictions are right, or all are wrong.
     """
     right = numpy.asarray(right, dtype=bool)
     rights, wrongs = right.sum(), (~right).sum()
     if not rights or not wrongs:
         raise ValueError(
-            "Calibration needs predictions, some right and some wrong: "
-            "take more data, which the parser was not trained on."
+            "Calibration needs some right and some wrong predictions. Use more data, "
+            "which the parser was not trained on."
         )
     inputs = numpy.stack(
         [_log_odds(probabilities), numpy.ones(len(probabilities))], axis=1
@@ -58,7 +62,7 @@ def fit(probabilities: NDArray, right: NDArray) -> Calibration:
     for _ in range(STEPS):
         expected = _sigmoid(inputs @ weights)
         gradient = inputs.T @ (expected - truths)
-        # Singular where all probabilities are alike.
+        # Singular if all probabilities are equal.
         curvature = (inputs.T * (expected * (1 - expected))) @ inputs
         step = numpy.linalg.solve(curvature + MIN_PROBABILITY * numpy.eye(2), gradient)
         weights -= step / max(1.0, float(numpy.abs(step).max()))
@@ -69,13 +73,14 @@ def get_calibration_pairs(
     example: Example, parses: list[Parse], spans_key: str = SPANS_KEY
 ) -> Iterator[tuple[float, bool]]:
     """Pair the probability of each predicted constituent with whether it is right.
-    Sentences without a whole gold tree that fits the predicted tokens are left out.
+    Skips sentences whose gold tree is missing, partial or not aligned with the
+    predicted tokens.
 
     example (Example): The gold trees.
     parses (List[Parse]): The parse of each sentence of the predicted Doc.
     spans_key (str): The span group that holds the gold trees.
-    YIELDS (Tuple[float, bool]): Probability, and whether the gold tree has the
-        constituent.
+    YIELDS (Tuple[float, bool]): The probability, and whether the gold tree contains
+        the constituent.
     """
     golds = {}
     for gold in get_gold(example, spans_key):

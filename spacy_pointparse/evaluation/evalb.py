@@ -1,9 +1,8 @@
-"""Count brackets by EVALB's rules, and print its tables.
+"""Count brackets by the rules of EVALB.
 
 A bracket is a start, an end and a label, and brackets are counted as a multiset. Words
-with a deleted tag (punctuation) are left out, and so are brackets that have a deleted
-label or no word left. Files are compared sentence by sentence, word by word, as EVALB
-does it.
+with a deleted tag (punctuation) are left out, and so are brackets with a deleted label
+and those without any words left.
 """
 
 from collections import Counter, defaultdict
@@ -15,26 +14,26 @@ from spacy.scorer import PRFScore
 
 from ..trees.structure import EMPTY_TAG, Constituent
 
-Parse = tuple[Sequence[str], Sequence[str], Sequence[Constituent]]  # words, tags, ...
+Parse = tuple[Sequence[str], Sequence[str], Sequence[Constituent]]  # words, tags, tree
 Brackets = Counter[Constituent]
 VALID, ERROR, SKIPPED = range(3)
 
 
 @dataclass(frozen=True)
 class EvalbParams:
-    """What EVALB reads from a parameter file.
+    """The contents of an EVALB parameter file.
 
-    deleted (frozenset[str]): Labels and tags left out, the tags with their words.
-        Empties (-NONE-) are not even counted in the length of a sentence.
-    cutoff (int): The length up to which sentences have a summary of their own.
-    equal (Mapping[str, str]): Labels that count as another one.
-    quotes (frozenset[str]): Tags of mistaken quotes: where the two sides would differ
-        in length, a word that only one of them deletes is put back if both its tags
-        are among these.
-    separators (str): The characters that part functions from a label.
-    cut_tags (bool): Whether to cut functions off the tags, too.
-    length_errors (bool): Whether a sentence that differs in length is an error. If not,
-        it is reported and still counts as valid, with nothing in it.
+    deleted (FrozenSet[str]): Labels and tags to delete, the tags with their words.
+        Empty elements (-NONE-) do not even count towards the length of a sentence.
+    cutoff (int): Maximum length of the sentences in the second summary.
+    equal (Mapping[str, str]): Labels to count as another label.
+    quotes (FrozenSet[str]): Tags of quotation marks that are often confused. If the
+        sentences would differ in length, a word that only one side deletes is restored
+        if both of its tags are among these.
+    separators (str): The characters that separate function tags from a label.
+    cut_tags (bool): Cut function tags off part-of-speech tags as well.
+    length_errors (bool): Count a sentence as an error if the lengths differ. If False,
+        it is reported and counts as valid, with no brackets or words.
     """
 
     deleted: frozenset[str]
@@ -68,11 +67,11 @@ SETTINGS = {
 
 
 def get_setting(name: str) -> EvalbParams:
-    """Look up a setting.
+    """Look up a set of parameters.
 
     name (str): "collins", "nk" or "spmrl".
-    RETURNS (EvalbParams): The setting.
-    RAISES (ValueError): If there is none of that name.
+    RETURNS (EvalbParams): The parameters.
+    RAISES (ValueError): If the name is unknown.
     """
     if name not in SETTINGS:
         choices = ", ".join(SETTINGS)
@@ -84,13 +83,14 @@ def get_setting(name: str) -> EvalbParams:
 class SentenceCounts:
     """One row of EVALB's table.
 
-    length (int): Words of the gold sentence, without empties.
-    status (int): VALID, ERROR (the words differ) or SKIPPED (no word is left).
-    message (str): What EVALB reports, if the words differ.
-    matched (int), gold (int), test (int): Brackets right, in gold and predicted.
-    crossing (int): Predicted brackets that cross a gold bracket.
-    words (int), tags (int): Words left, and those of them with the right tag.
-    per_type (Mapping[str, PRFScore]): The brackets by label.
+    length (int): Length of the gold sentence in words, without empty elements.
+    status (int): VALID, ERROR (the words differ) or SKIPPED (no words are left).
+    message (str): The error message of EVALB, if the words differ.
+    matched (int), gold (int), test (int): Number of correct, gold and predicted
+        brackets.
+    crossing (int): Number of predicted brackets that cross a gold bracket.
+    words (int), tags (int): Number of words that are left, and of correct tags.
+    per_type (Mapping[str, PRFScore]): The scores by label.
     """
 
     length: int
@@ -108,10 +108,10 @@ class SentenceCounts:
 def count_brackets(gold: Parse, pred: Parse, setting: EvalbParams) -> SentenceCounts:
     """Compare two parses of a sentence.
 
-    gold (Parse): Words, tags and constituents.
-    pred (Parse): The same as predicted.
-    setting (EvalbParams): The rules.
-    RETURNS (SentenceCounts): The figures; all zero if the words differ.
+    gold (Parse): The gold words, tags and constituents.
+    pred (Parse): The predicted words, tags and constituents.
+    setting (EvalbParams): The parameters.
+    RETURNS (SentenceCounts): The counts, all zero if the words differ.
     """
     gold, pred = _drop_empties(gold), _drop_empties(pred)
     length = len(gold[0])
@@ -140,6 +140,13 @@ def _drop_empties(parse: Parse) -> Parse:
 
 
 def delete_words(gold: Parse, pred: Parse, setting: EvalbParams) -> tuple[Parse, Parse]:
+    """Delete the words with deleted tags from both parses.
+
+    gold (Parse): The gold parse.
+    pred (Parse): The predicted parse.
+    setting (EvalbParams): The parameters.
+    RETURNS (Tuple[Parse, Parse]): The gold and the predicted parse.
+    """
     golds = [tag not in setting.deleted for tag in gold[1]]
     preds = [tag not in setting.deleted for tag in pred[1]]
     if sum(golds) != sum(preds):
@@ -161,12 +168,23 @@ def _keep_words(parse: Parse, kept: Sequence[bool]) -> Parse:
 def move_brackets(
     constituents: Iterable[Constituent], places: Sequence[int]
 ) -> list[Constituent]:
-    """Move constituents to new places. Those with nothing left in them are dropped."""
+    """Move constituents to new positions, and drop those that become empty.
+
+    constituents (Iterable[Constituent]): The constituents.
+    places (Sequence[int]): The new position of each old start or end.
+    RETURNS (List[Constituent]): The moved constituents.
+    """
     moved = [(places[start], places[end], label) for start, end, label in constituents]
     return [bracket for bracket in moved if bracket[0] < bracket[1]]
 
 
 def find_mismatch(gold: Sequence[str], pred: Sequence[str]) -> str:
+    """Compare the words of two parses.
+
+    gold (Sequence[str]): The gold words.
+    pred (Sequence[str]): The predicted words.
+    RETURNS (str): The error message of EVALB; empty if the words match.
+    """
     if len(gold) != len(pred):
         return f"Length unmatch ({len(gold)}|{len(pred)})"
     messages = (f"Words unmatch ({a}|{b})" for a, b in zip(gold, pred) if a != b)
@@ -176,7 +194,13 @@ def find_mismatch(gold: Sequence[str], pred: Sequence[str]) -> str:
 def select_brackets(
     constituents: Iterable[Constituent], setting: EvalbParams
 ) -> Brackets:
-    """The brackets that count, under the labels they count as. A root may have none."""
+    """Select the brackets that count, with the labels that they count as.
+
+    constituents (Iterable[Constituent]): The constituents. Those with an empty label,
+        which a root may have, never count.
+    setting (EvalbParams): The parameters.
+    RETURNS (Brackets): The brackets, as a multiset.
+    """
     return Counter(
         (start, end, setting.equal.get(label, label))
         for start, end, label in constituents
@@ -185,8 +209,14 @@ def select_brackets(
 
 
 def count_crossing(gold: Brackets, pred: Brackets, size: int) -> int:
-    """Count the predicted brackets that cross some gold bracket. Of the gold brackets
-    that start or end at a place, the longest is enough to know."""
+    """Count the predicted brackets that cross a gold bracket.
+
+    gold (Brackets): The gold brackets.
+    pred (Brackets): The predicted brackets.
+    size (int): The length of the sentence.
+    RETURNS (int): The number of crossing brackets.
+    """
+    # Only the longest gold bracket that starts or ends at a position matters.
     last_end, first_start = [0] * (size + 1), [size] * (size + 1)
     for start, end, _ in gold:
         last_end[start] = max(last_end[start], end)
@@ -200,6 +230,12 @@ def count_crossing(gold: Brackets, pred: Brackets, size: int) -> int:
 
 
 def score_types(gold: Brackets, pred: Brackets) -> dict[str, PRFScore]:
+    """Score brackets by label.
+
+    gold (Brackets): The gold brackets.
+    pred (Brackets): The predicted brackets.
+    RETURNS (Dict[str, PRFScore]): The score of each label.
+    """
     scores: dict[str, PRFScore] = defaultdict(PRFScore)
     for (_, _, label), count in (gold & pred).items():
         scores[label].tp += count
@@ -211,7 +247,11 @@ def score_types(gold: Brackets, pred: Brackets) -> dict[str, PRFScore]:
 
 
 def add_types(scores: Iterable[Mapping[str, PRFScore]]) -> dict[str, PRFScore]:
-    """Add up scores by label, and order them by label."""
+    """Add up scores by label.
+
+    scores (Iterable[Mapping[str, PRFScore]]): The scores by label.
+    RETURNS (Dict[str, PRFScore]): The total of each label, sorted by label.
+    """
     totals: dict[str, PRFScore] = defaultdict(PRFScore)
     for score in scores:
         for label in score:
@@ -220,14 +260,14 @@ def add_types(scores: Iterable[Mapping[str, PRFScore]]) -> dict[str, PRFScore]:
 
 
 def summarize(rows: Sequence[SentenceCounts]) -> dict[str, float]:
-    """Add up the figures of sentences. Error and skipped ones are counted as such, and
-    left out of everything else.
+    """Add up the counts of sentences. Sentences with errors and skipped ones are left
+    out of all figures except their own.
 
-    rows (Sequence[SentenceCounts]): The sentences.
-    RETURNS (dict[str, float]): Counts ("sentences", "errors", "skipped", "valid",
-        "matched", "gold", "test", "crossing", "words", "tags"), the average of crossing
-        brackets ("average_crossing"), and percentages ("recall", "precision", "fscore",
-        "complete", "no_crossing", "few_crossing", "tag_accuracy").
+    rows (Sequence[SentenceCounts]): The counts of each sentence.
+    RETURNS (Dict[str, float]): Counts ("sentences", "errors", "skipped", "valid",
+        "matched", "gold", "test", "crossing", "words", "tags"), the average number of
+        crossing brackets ("average_crossing"), and percentages ("recall", "precision",
+        "fscore", "complete", "no_crossing", "few_crossing", "tag_accuracy").
     """
     valid = [row for row in rows if row.status == VALID]
     names = ("matched", "gold", "test", "crossing", "words", "tags")
@@ -253,4 +293,5 @@ def summarize(rows: Sequence[SentenceCounts]) -> dict[str, float]:
 
 
 def percent(part: int, whole: int) -> float:
+    """Divide, and return a percentage; 0 if there is nothing to divide by."""
     return 100 * part / whole if whole else 0.0

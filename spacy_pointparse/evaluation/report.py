@@ -1,4 +1,4 @@
-"""Compare files of trees, and print EVALB's tables."""
+"""Compare files of trees, and print the tables of EVALB."""
 
 import re
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ from .evalb import (
     summarize,
 )
 
-# A line for a sentence that a parser has failed on: a tree without words.
+# A line with a tree without words, as for a sentence that a parser failed on.
 _FAILED = re.compile(r"^\s*\(\s*(\(\s*\))?\s*\)\s*$")
 RULE = "=" * 76
 HEADER = f"""\
@@ -45,10 +45,10 @@ Tagging accuracy          = {tag_accuracy:6.2f}
 
 @dataclass(frozen=True)
 class Report:
-    """What comes of comparing two treebanks.
+    """The result of comparing two treebanks.
 
-    rows (Sequence[SentenceCounts]): The figures of each sentence.
-    cutoff (int): The greatest length of a sentence in the second summary.
+    rows (Sequence[SentenceCounts]): The counts of each sentence.
+    cutoff (int): Maximum length of the sentences in the second summary.
     """
 
     rows: Sequence[SentenceCounts]
@@ -56,23 +56,23 @@ class Report:
 
     @property
     def total(self) -> dict[str, float]:
-        """The figures over all sentences, see `summarize`."""
+        """The figures for all sentences, see `summarize`."""
         return summarize(self.rows)
 
     @property
     def short(self) -> dict[str, float]:
-        """The figures over the sentences up to the cut-off length."""
+        """The figures for the sentences up to the cutoff length."""
         return summarize([row for row in self.rows if row.length <= self.cutoff])
 
     @property
     def per_type(self) -> dict[str, PRFScore]:
-        """The brackets by label, the labels in order."""
+        """The scores by label, sorted by label."""
         return add_types(row.per_type for row in self.rows)
 
     def table(self) -> str:
-        """Print the figures as EVALB does.
+        """Format the figures as EVALB does.
 
-        RETURNS (str): Messages, one row a sentence, totals and two summaries.
+        RETURNS (str): Messages, a row for each sentence, totals and two summaries.
         """
         rows = list(enumerate(self.rows, start=1))
         lines = [f"{i} : {row.message}" for i, row in rows if row.message]
@@ -104,23 +104,23 @@ def _format_total(total: dict[str, float]) -> str:
 def evaluate_files(
     gold: str | Path, pred: str | Path, setting: str = "collins"
 ) -> Report:
-    """Compare two files of bracketed trees. They are taken as EVALB takes them: empties
-    are left out, words compared as they are written, and functions cut off the labels
-    (NP-SBJ, NP=2), except off one that begins with a separator (-LRB-). A line with
-    nothing but empty brackets is a parse that failed.
+    """Compare two files of bracketed trees as EVALB does. Empty elements are left out,
+    words are compared as written, and function tags are cut off labels (NP-SBJ, NP=2),
+    except off those that begin with a separator (-LRB-). A line of empty brackets
+    counts as a failed parse.
 
-    gold (str | Path): The file of gold trees.
-    pred (str | Path): The file of predicted trees of the same sentences.
-    setting (str): "collins", "nk" or "spmrl".
+    gold (Union[str, Path]): The file of gold trees.
+    pred (Union[str, Path]): The file of predicted trees for the same sentences.
+    setting (str): The EVALB parameters: "collins", "nk" or "spmrl".
     RETURNS (Report): The figures.
-    RAISES (ValueError): If the numbers of trees differ, or without such a setting.
+    RAISES (ValueError): If the numbers of trees differ, or the setting is unknown.
     """
     rules = get_setting(setting)
     golds, preds = _read_parses(gold, rules), _read_parses(pred, rules)
     if len(golds) != len(preds):
         raise ValueError(
             f"Cannot compare {len(golds)} gold trees ({gold}) with {len(preds)} "
-            f"predicted trees ({pred}): give one predicted tree for each gold tree."
+            f"predicted trees ({pred}). Each gold tree needs one predicted tree."
         )
     rows = [count_brackets(*pair, rules) for pair in zip(golds, preds)]
     return Report(rows, rules.cutoff)

@@ -1,7 +1,7 @@
-"""The registered scorer: the parses of Docs, counted by EVALB's rules.
+"""Score the parses of Docs by the rules of EVALB.
 
-Docs are compared character by character, so that tokens, spaces and sentences may
-differ, and the gold tags decide for both sides what is punctuation.
+Brackets are compared by the characters that they cover, so that tokens, spaces and
+sentences may differ. The gold tags decide what is punctuation, on both sides.
 """
 
 from bisect import bisect_left, bisect_right
@@ -34,10 +34,10 @@ from .evalb import (
 
 
 def make_constituents_scorer(setting: str = "collins") -> Callable[..., dict[str, Any]]:
-    """Make the registered scorer, `spacy-pointparse.constituents_scorer.v1`.
+    """Make a scorer. Registered as `spacy-pointparse.constituents_scorer.v1`.
 
-    setting (str): "collins", "nk" or "spmrl".
-    RETURNS (Callable): `constituents_score` under that setting.
+    setting (str): The EVALB parameters: "collins", "nk" or "spmrl".
+    RETURNS (Callable[..., Dict[str, Any]]): `constituents_score` with that setting.
     """
     get_setting(setting)
     return partial(constituents_score, setting=setting)
@@ -50,19 +50,19 @@ def constituents_score(
     spans_key: str = SPANS_KEY,
     **kwargs: Any,
 ) -> dict[str, Any]:
-    """Score the parses of Docs. References without a parse are left out, and a score
-    without gold is None.
+    """Score the parses of Docs. Examples whose reference has no parse are left out.
 
     examples (Iterable[Example]): The examples to score.
-    setting (str): "collins", "nk" or "spmrl".
-    spans_key (str): The span group that holds the parses, which also names the scores.
-    RETURNS (dict[str, Any]): Precision, recall and F-score of the brackets, in all and
-        by label, from 0 to 1. By gold sentence: the share with all brackets right and
-        the average of crossing brackets. Tag accuracy, over the tokens common to both
-        sides without punctuation. And the number of gold sentences that EVALB itself
-        would reject, because the words left by each side's own tags differ. The last
-        two need gold tags.
-    RAISES (ValueError): If the texts of an example differ by more than white space.
+    setting (str): The EVALB parameters: "collins", "nk" or "spmrl".
+    spans_key (str): The span group that holds the parses. It also names the scores.
+    RETURNS (Dict[str, Any]): Labeled precision, recall and F-score, overall and by
+        label, from 0 to 1; the share of gold sentences with all brackets right, and
+        their average number of crossing brackets; the tag accuracy over tokens that
+        both sides share, without punctuation; and the number of gold sentences that
+        EVALB would reject because the words left after deleting punctuation by each
+        side's own tags differ. The last two need gold tags. A score without gold
+        annotation is None.
+    RAISES (ValueError): If the texts of an example differ by more than whitespace.
     """
     rules = get_setting(setting)
     scored = (eg for eg in examples if spans_key in eg.reference.spans)
@@ -88,13 +88,13 @@ def constituents_score(
 def find_errors(
     example: Example, *, setting: str = "collins"
 ) -> tuple[list[int], list[int]]:
-    """Find what `constituents_score` counts against a parse.
+    """Find the constituents that `constituents_score` counts as errors.
 
     example (Example): The predicted and the gold Doc.
-    setting (str): "collins", "nk" or "spmrl".
-    RETURNS (tuple[list[int], list[int]]): Which constituents of the predicted Doc are
-        wrong and which of the gold Doc are missed, as numbers in their span groups.
-    RAISES (ValueError): If the texts differ by more than white space.
+    setting (str): The EVALB parameters: "collins", "nk" or "spmrl".
+    RETURNS (Tuple[List[int], List[int]]): The wrong constituents of the predicted Doc
+        and the missed ones of the gold Doc, as indices into their span groups.
+    RAISES (ValueError): If the texts differ by more than whitespace.
     """
     rules = get_setting(setting)
     gold, pred, places = _read_texts(example, rules)
@@ -108,11 +108,12 @@ def _divide(part: int, whole: int) -> float | None:
 
 
 class _Text(NamedTuple):
-    """A Doc without its white space.
+    """The text of a Doc without whitespace.
 
-    words (list[str]): The characters of each token.
-    tags (list[str]): The tag of each token.
-    places (list[int]): How many characters lie before each token, and in all.
+    words (List[str]): The characters of each token.
+    tags (List[str]): The tag of each token.
+    places (List[int]): The character offset of each token, and the total number of
+        characters.
     """
 
     words: list[str]
@@ -120,7 +121,7 @@ class _Text(NamedTuple):
     places: list[int]
 
     def get_parse(self, start: int, end: int) -> Parse:
-        """The words and tags that begin in a range of characters."""
+        """Get the words and tags that begin in a range of characters."""
         first, last = (bisect_left(self.places, place) for place in (start, end))
         inside = [i for i in range(first, last) if self.words[i]]
         return [self.words[i] for i in inside], [self.tags[i] for i in inside], []
@@ -135,8 +136,12 @@ def _read_text(doc: Doc) -> _Text:
 def _read_texts(
     example: Example, setting: EvalbParams
 ) -> tuple[_Text, _Text, list[int]]:
-    """The gold and the predicted text, and how many characters that are kept lie before
-    each of theirs."""
+    """Read the gold and the predicted text, and count the characters before each
+    character that are not punctuation.
+
+    RETURNS (Tuple[_Text, _Text, List[int]]): The texts, and for each character offset
+        the number of such characters before it.
+    """
     gold, pred = _read_text(example.reference), _read_text(example.predicted)
     if "".join(gold.words) != "".join(pred.words):
         raise ValueError(Errors.E949.format(x=pred.words[:10], y=gold.words[:10]))
@@ -149,10 +154,10 @@ def _count_example(
     example: Example, setting: EvalbParams, spans_key: str
 ) -> tuple[dict[str, PRFScore], dict[str, int]]:
     gold, pred, places = _read_texts(example, setting)
-    golds, preds = (
-        select_brackets(_get_brackets(doc, text, places, spans_key), setting)
-        for doc, text in ((example.reference, gold), (example.predicted, pred))
-    )
+    gold_brackets = _get_brackets(example.reference, gold, places, spans_key)
+    pred_brackets = _get_brackets(example.predicted, pred, places, spans_key)
+    golds = select_brackets(gold_brackets, setting)
+    preds = select_brackets(pred_brackets, setting)
     sents = get_sentences(example.reference)
     bounds = [(gold.places[sent.start], gold.places[sent.end]) for sent in sents]
     starts = [places[start] for start, end in bounds if places[start] < places[end]]
@@ -169,7 +174,7 @@ def _count_example(
 def _get_brackets(
     doc: Doc, text: _Text, places: Sequence[int], spans_key: str
 ) -> list[Constituent]:
-    """The brackets over the characters that are kept."""
+    """Get the brackets over the characters that are not punctuation."""
     spans = doc.spans.get(spans_key, ())
     constituents = ((span.start, span.end, span.label_) for span in spans)
     return move_brackets(constituents, [places[place] for place in text.places])
@@ -178,7 +183,7 @@ def _get_brackets(
 def _list_counted(
     doc: Doc, text: _Text, places: Sequence[int], setting: EvalbParams
 ) -> Iterator[tuple[int, Constituent]]:
-    """The constituents that count, with their numbers in the span group."""
+    """List the constituents that count, with their indices in the span group."""
     ends = [places[place] for place in text.places]
     for i, span in enumerate(doc.spans.get(SPANS_KEY, ())):
         moved = move_brackets([(span.start, span.end, span.label_)], ends)
@@ -200,7 +205,7 @@ def _find_unmatched(
 def _count_tags(
     gold: _Text, pred: _Text, bounds: Iterable[tuple[int, int]], setting: EvalbParams
 ) -> dict[str, int]:
-    """Count what needs gold tags: nothing, where there are none."""
+    """Count what requires gold tags. Without any, the result is empty."""
     if not any(gold.tags):
         return {}
     pred_tags = dict(zip(zip(pred.places, pred.places[1:]), pred.tags))

@@ -1,4 +1,4 @@
-"""What a treebank is like: sentences, lengths, depth, labels, unary chains."""
+"""Describe a treebank: sentences, lengths, depths, labels, unary chains."""
 
 from collections import Counter, deque
 from dataclasses import dataclass, field
@@ -14,12 +14,14 @@ from ..tokens.sentences import get_sentences
 class TreebankStats:
     """Counts over the trees of a treebank.
 
-    lengths (Counter[int]): Sentences of each length, in words. White space is none.
-    depths (Counter[int]): Sentences of each depth: brackets around the deepest word,
-        its tag not counted.
-    labels (Counter[str]): Brackets of each label.
-    tags (Counter[str]): Words of each tag.
-    chains (Counter[str]): Unary chains, their labels outermost first.
+    lengths (Counter[int]): Number of sentences of each length in words, without
+        whitespace tokens.
+    depths (Counter[int]): Number of sentences of each depth, the maximum number of
+        brackets around a word, without its tag.
+    labels (Counter[str]): Number of brackets with each label.
+    tags (Counter[str]): Number of words with each tag.
+    chains (Counter[str]): Number of unary chains with the same labels, which are joined
+        by spaces, outermost first.
     """
 
     lengths: Counter[int] = field(default_factory=Counter)
@@ -31,8 +33,8 @@ class TreebankStats:
     def add(self, doc: Doc) -> None:
         """Count the trees of a Doc.
 
-        doc (Doc): A Doc with a parse.
-        RAISES (ValueError): If it has none.
+        doc (Doc): A parsed Doc.
+        RAISES (ValueError): If the Doc has no parse.
         """
         brackets = deque(get_constituents(doc))
         for sentence in get_sentences(doc):
@@ -52,7 +54,7 @@ class TreebankStats:
 
 
 def _get_depth(brackets: list[Span]) -> int:
-    """How many brackets, which are in pre-order, are around the same word at most."""
+    """Get the maximum number of brackets around a word. They must be in pre-order."""
     deepest = 0
     ends: list[int] = []
     for bracket in brackets:

@@ -231,7 +231,7 @@ def test_main_calibrate(run, write, trained_path, trees, tmp_path):
 def test_main_calibrate_on_what_is_known_by_heart(run, write, trained_path, trees):
     output = trained_path.parent / "calibrated"
     result = run("calibrate", trained_path, write(*trees), "--output", output)
-    check_error(result, "some right and some wrong")
+    check_error(result, "some right and some wrong predictions")
     assert not output.exists()
 
 

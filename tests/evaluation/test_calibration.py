@@ -49,5 +49,5 @@ def test_one_probability_for_all_becomes_the_share_of_right_ones():
 
 @pytest.mark.parametrize("outcome", [0, 1])
 def test_nothing_to_fit_is_a_clear_error(outcome):
-    with pytest.raises(ValueError, match="some right and some wrong"):
+    with pytest.raises(ValueError, match="some right and some wrong predictions"):
         fit(numpy.array([0.3, 0.7]), numpy.array([outcome] * 2))
