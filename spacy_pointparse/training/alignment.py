@@ -14,12 +14,13 @@ from ..trees.structure import Constituent
 
 
 class Alignment(NamedTuple):
-    """Where the characters of each reference token lie among the predicted tokens.
+    """Where each reference token lies among the predicted tokens.
 
-    first (NDArray): Predicted token with its first character. Shape (tokens,).
-    last (NDArray): Predicted token with its last character. Shape (tokens,).
-    starts (NDArray): True where both start at the same character. Shape (tokens,).
-    ends (NDArray): True where both end at the same character. Shape (tokens,).
+    first (NDArray): The predicted token that holds its first character. Shape
+        (tokens,).
+    last (NDArray): The predicted token that holds its last character. Shape (tokens,).
+    starts (NDArray): Whether `first` starts at the same character. Shape (tokens,).
+    ends (NDArray): Whether `last` ends at the same character. Shape (tokens,).
     """
 
     first: NDArray[numpy.intp]
@@ -31,10 +32,10 @@ class Alignment(NamedTuple):
 class Gold(NamedTuple):
     """The gold tree of a sentence over predicted tokens.
 
-    words (List[int]): Index of each word in the predicted Doc, white space left out.
-    constituents (List[Constituent]): Constituents over words, in pre-order.
-    tags (List[str]): Gold tag of each word, empty where there is none.
-    partial (bool): Whether there may be constituents that nobody knows.
+    words (List[int]): The index of each word in the predicted Doc, without white space.
+    constituents (List[Constituent]): The constituents over these words, in pre-order.
+    tags (List[str]): The gold tag of each word, or an empty string.
+    partial (bool): Whether the sentence may have further, unknown constituents.
     """
 
     words: list[int]
@@ -43,15 +44,25 @@ class Gold(NamedTuple):
     partial: bool
 
 
+class _Bracket(NamedTuple):
+    """A gold constituent over predicted tokens, from `start` to before `end`. It fits
+    if it starts and ends where predicted tokens do."""
+
+    start: int
+    end: int
+    label: str
+    fits: bool
+
+
 def align(example: Example) -> Alignment | None:
-    """Align the tokens of the reference to the predicted tokens by their characters,
-    leaving white space out.
+    """Align reference tokens to predicted tokens by their characters. White space and
+    case are ignored.
 
     example (Example): The predicted and the reference Doc.
     RETURNS (Optional[Alignment]): The alignment, or None if the texts differ.
     """
-    predicted, predicted_ends = _character_ends(example.predicted)
-    reference, reference_ends = _character_ends(example.reference)
+    predicted, predicted_ends = _get_character_ends(example.predicted)
+    reference, reference_ends = _get_character_ends(example.reference)
     if predicted.lower() != reference.lower():
         return None
     reference_starts = numpy.r_[0, reference_ends[:-1]]
@@ -71,11 +82,11 @@ def align(example: Example) -> Alignment | None:
 def get_gold(example: Example, spans_key: str = SPANS_KEY) -> Iterator[Gold | None]:
     """Get the gold tree of each sentence over the predicted tokens.
 
-    example (Example): The example. Its sentences are those of the predicted Doc, or of
-        the reference where it has none, or the whole Doc.
+    example (Example): The example. Sentences are those of the predicted Doc, else those
+        of the reference, else the whole Doc.
     spans_key (str): The span group that holds the gold trees.
-    YIELDS (Optional[Gold]): The tree, or None where a bracket does not fit the
-        predicted tokens or the sentence.
+    YIELDS (Optional[Gold]): The tree, or None if a bracket does not fit the predicted
+        tokens or the sentence.
     """
     if spans_key not in example.reference.spans or not len(example.predicted):
         return
@@ -87,39 +98,35 @@ def get_gold(example: Example, spans_key: str = SPANS_KEY) -> Iterator[Gold | No
     brackets = _align_brackets(example, alignment, spans_key)
     tags = _align_tags(example, alignment)
     for start, end in _align_sentences(example, alignment):
-        inside = [b for b in brackets if b[0] < end and b[1] > start]
-        words = [i for i in range(start, end) if not example.predicted[i].is_space]
-        if all(fits and start <= s and e <= end for s, e, _, fits in inside):
-            rows = {token: row for row, token in enumerate(words)}
-            constituents = [
-                (rows[s], rows[e - 1] + 1, label) for s, e, label, _ in inside
-            ]
-            if words:
-                yield Gold(words, constituents, [tags[i] for i in words], partial)
-        else:
+        inside = [b for b in brackets if b.start < end and b.end > start]
+        if not all(b.fits and start <= b.start and b.end <= end for b in inside):
             yield None
+            continue
+        words = [i for i in range(start, end) if not example.predicted[i].is_space]
+        if words:
+            constituents = _count_in_words(inside, words)
+            yield Gold(words, constituents, [tags[i] for i in words], partial)
 
 
 def _align_brackets(
     example: Example, alignment: Alignment, spans_key: str
-) -> list[tuple[int, int, str, bool]]:
-    """Start, end and label of each bracket on the predicted tokens, and whether it
-    starts and ends where tokens do. A bracket over white space is part of no tree."""
+) -> list[_Bracket]:
+    """Align brackets to the predicted tokens. A bracket over white space belongs to no
+    tree."""
     first, last, starts, ends = (array.tolist() for array in alignment)
-    return [
-        (
-            first[s.start],
-            last[s.end - 1] + 1,
-            s.label_,
-            starts[s.start] and ends[s.end - 1],
-        )
-        for s in example.reference.spans[spans_key]
-        if not s.text.isspace()
-    ]
+    brackets = []
+    for span in example.reference.spans[spans_key]:
+        if not span.text.isspace():
+            final = span.end - 1
+            fits = starts[span.start] and ends[final]
+            brackets.append(
+                _Bracket(first[span.start], last[final] + 1, span.label_, fits)
+            )
+    return brackets
 
 
 def _align_tags(example: Example, alignment: Alignment) -> list[str]:
-    """The gold tag of each predicted token that is a reference token too."""
+    """Get the gold tag of each predicted token that is also a reference token."""
     tags = [""] * len(example.predicted)
     first, last, starts, ends = (array.tolist() for array in alignment)
     for token in example.reference:
@@ -130,7 +137,7 @@ def _align_tags(example: Example, alignment: Alignment) -> list[str]:
 
 
 def _align_sentences(example: Example, alignment: Alignment) -> list[tuple[int, int]]:
-    """Start and end of each sentence on the predicted tokens."""
+    """Get the start and end of each sentence among the predicted tokens."""
     if example.predicted.has_annotation("SENT_START"):
         return [(sent.start, sent.end) for sent in example.predicted.sents]
     sentences = [s for s in get_sentences(example.reference) if not s.text.isspace()]
@@ -138,8 +145,14 @@ def _align_sentences(example: Example, alignment: Alignment) -> list[tuple[int, 
     return list(zip(starts, [*starts[1:], len(example.predicted)]))
 
 
-def _character_ends(doc: Doc) -> tuple[str, NDArray[numpy.intp]]:
-    """Get the text without white space, and where each token ends in it."""
+def _count_in_words(brackets: list[_Bracket], words: list[int]) -> list[Constituent]:
+    """Express brackets in words instead of tokens."""
+    index = {token: i for i, token in enumerate(words)}
+    return [(index[b.start], index[b.end - 1] + 1, b.label) for b in brackets]
+
+
+def _get_character_ends(doc: Doc) -> tuple[str, NDArray[numpy.intp]]:
+    """Get the text without white space, and the offset at which each token ends."""
     words = ["".join(token.text.split()) for token in doc]
     ends = numpy.cumsum([len(word) for word in words], dtype=numpy.intp)
     return "".join(words), ends

@@ -1,18 +1,20 @@
 """Callbacks for spaCy's config that make a package smaller."""
 
 from collections.abc import Callable
+from typing import Any
 
 from spacy.language import Language
 from spacy.vectors import Vectors
 from thinc.api import Model, torch2xp, xp2torch
 
+from ..ml.torch_wrapper import get_torch_modules
+
 
 def create_weight_rounder() -> Callable[[Language], Language]:
-    """Create a callback that rounds all weights of a pipeline to the nearest bfloat16
-    before it is saved. They stay in single precision, with sixteen bits of zero at the
-    end of each, which a wheel (a zip file) compresses away; speed and memory are
-    unchanged. For `training.before_to_disk` of spaCy's config; training goes on with
-    the rounded weights.
+    """Create a callback that rounds all weights of a pipeline to the nearest bfloat16,
+    for `training.before_to_disk` of spaCy's config. The weights stay in single
+    precision, but each ends in 16 zero bits, which compress well in a wheel. Speed and
+    memory use do not change. Training continues with the rounded weights.
 
     RETURNS (Callable[[Language], Language]): The callback.
     """
@@ -20,9 +22,10 @@ def create_weight_rounder() -> Callable[[Language], Language]:
 
 
 def create_vectors_remover() -> Callable[[Language], Language]:
-    """Create a callback that takes the vectors out of the vocab, once the parser has
-    copied them (`spacy-pointparse.StaticVectors.v1`). For `initialize.after_init` of
-    spaCy's config, in a pipeline where nothing else looks vectors up.
+    """Create a callback that removes the vectors from the vocab, for
+    `initialize.after_init` of spaCy's config. By then the parser has its own copy
+    (`spacy-pointparse.StaticVectors.v1`). Use it only if no other component needs the
+    vectors.
 
     RETURNS (Callable[[Language], Language]): The callback.
     """
@@ -36,8 +39,9 @@ def _remove_vectors(nlp: Language) -> Language:
 
 def _round_pipeline(nlp: Language) -> Language:
     for _, pipe in nlp.components:
-        if isinstance(getattr(pipe, "model", None), Model):
-            _round_model(pipe.model)
+        model = getattr(pipe, "model", None)
+        if isinstance(model, Model):
+            _round_model(model)
     return nlp
 
 
@@ -45,8 +49,12 @@ def _round_model(model: Model) -> None:
     for node in model.walk():
         for name in node.param_names:
             if node.has_param(name):
-                weights = xp2torch(node.get_param(name))
-                node.set_param(name, torch2xp(weights.bfloat16().to(weights.dtype)))
-        for shim in node.shims:
-            for weights in shim._model.parameters():
-                weights.data = weights.data.bfloat16().to(weights.dtype)
+                rounded: Any = torch2xp(_round(xp2torch(node.get_param(name))))
+                node.set_param(name, rounded)
+    for module in get_torch_modules(model):
+        for weight in module.parameters():
+            weight.data = _round(weight.data)
+
+
+def _round(weights: Any) -> Any:
+    return weights.bfloat16().to(weights.dtype)

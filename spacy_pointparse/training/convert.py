@@ -27,12 +27,8 @@ from ..util.resume import (
 from .corpus import check_counts
 from .splits import read_split, sample_trees
 
-# Docs after which a run that is stopped goes on.
+# Number of Docs after which a run can be resumed.
 BATCH = 1000
-_NOT_FOUND = (
-    "Nothing is labelled {}, which was to be renamed or taken off. Names of labels are "
-    "those without functions, unless these are kept."
-)
 
 
 def convert_treebank(
@@ -48,58 +44,49 @@ def convert_treebank(
     resume: bool = False,
     **options: Any,
 ) -> int:
-    """Convert bracketed trees to a .spacy file, which is written whole or not at all.
+    """Convert bracketed trees to a .spacy file. After an error there is no file.
 
     paths (Iterable[Path]): Files, folders or globs of bracketed trees.
     output (Path): The .spacy file.
-    split (str): The part to take, all if empty. In a folder it is the file SPLIT.mrg,
-        or the documents that SPLIT.txt lists, one name without suffix a line. Of a file
-        or a glob, every tenth sentence is "test", the one before it "dev", and the
-        others are "train".
-    limit (int): Number of sentences, drawn at random with a fixed seed; 0 for all.
-    relabel (Optional[Mapping[str, str]]): New name of each label that gets one.
-    unwrap (Iterable[str]): Labels that are taken off where they stand over a whole
-        sentence.
-    sentences_per_doc (int): Sentences of each Doc.
-    partial (bool): Whether there may be constituents that the trees do not show.
-    resume (bool): Whether to go on with what a stopped run has left, if it has.
-    options (Any): Further options of `read_trees`.
+    split (str): The split to convert, or an empty string for all trees. In a folder it
+        is the file SPLIT.mrg, or the documents that SPLIT.txt lists, one name without
+        suffix a line. Of a file or glob, every tenth sentence is "test", the one before
+        it "dev", and the others are "train".
+    limit (int): Number of sentences to draw at random, always the same ones; 0 for all.
+    relabel (Optional[Mapping[str, str]]): Labels to rename, and their new names.
+    unwrap (Iterable[str]): Labels to remove where they span a whole sentence.
+    sentences_per_doc (int): Number of sentences in each Doc.
+    partial (bool): Whether sentences may have constituents that the trees do not show.
+    resume (bool): Resume an interrupted run, if there is one.
+    options (Any): Other options of `read_trees`.
     RETURNS (int): The number of sentences.
-    RAISES (FileNotFoundError): If a file is missing, one of a split among them.
-    RAISES (TreebankError): On a broken tree, with its file and line.
-    RAISES (ValueError): If sentences_per_doc is not positive, limit is negative, the
-        output is no .spacy file, two files have the name of one document of a split, or
-        a stopped run has left something that is not to be gone on with, or is of other
-        trees or settings.
+    RAISES (FileNotFoundError): If a file is missing, or a document of a split.
+    RAISES (TreebankError): On a broken tree. Names the file and the line.
+    RAISES (ValueError): If a number is too small; if the output is not a .spacy file;
+        if a listed name is ambiguous; or if an interrupted run is found that should not
+        or cannot be resumed.
     """
     check_counts(sentences_per_doc, limit)
     if output.suffix != SUFFIX:
-        raise ValueError(
-            f"What is written is a {SUFFIX} file: name it so, not {output}."
-        )
+        raise ValueError(f"The output must be a {SUFFIX} file, not {output}.")
     parts = [read_split(path, split, options) for path in paths]
     trees = chain.from_iterable(parts)
     settings = {"sentences_per_doc": sentences_per_doc, "partial": partial}
     progress = load_progress(output, settings, resume)
     if limit:
         trees = iter(sample_trees(list(trees), limit))
-    renames, unwrapped, found = dict(relabel or {}), set(unwrap), set()
-    harmonised = (harmonize(tree, renames, unwrapped, found) for tree in trees)
-    skip_texts(map(tree_to_string, harmonised), progress, output)
-    batches = minibatch(_make_docs(harmonised, output, progress), BATCH)
-    try:
-        write_partial(output, map(pack_docs, batches), progress, 1)
-        collect_docs(output)
-    except OtherRunError:
-        raise
-    except Exception as error:
-        # A full disk can be made room on, a broken tree is to be corrected first.
-        if not isinstance(error, OSError) or not progress.size:
-            remove_partial(output)
-        raise
-    remove_partial(output)
+    renames, unwrapped = dict(relabel or {}), set(unwrap)
+    found: set[str] = set()
+    harmonized = (harmonize(tree, renames, unwrapped, found) for tree in trees)
+    skip_texts(map(tree_to_string, harmonized), progress, output)
+    _write_docs(_make_docs(harmonized, output, progress), output, progress)
     if missing := sorted({*renames, *unwrapped} - found):
-        warnings.warn(_NOT_FOUND.format(", ".join(missing)), stacklevel=2)
+        warnings.warn(
+            "These labels, to be renamed or removed, occur nowhere: "
+            f"{', '.join(missing)}. Name labels without their functions, unless "
+            "functions are kept.",
+            stacklevel=2,
+        )
     return progress.texts
 
 
@@ -112,3 +99,18 @@ def _make_docs(
         for tree in batch:
             progress.count(tree_to_string(tree))
         yield make_doc(batch, vocab, progress.settings["partial"])
+
+
+def _write_docs(docs: Iterator[Doc], output: Path, progress: Progress) -> None:
+    """Write Docs to the output. After a full disk or an interrupt, what is written
+    stays, to be resumed; after a fault in the trees it is removed."""
+    try:
+        write_partial(output, map(pack_docs, minibatch(docs, BATCH)), progress, 1)
+        collect_docs(output)
+    except OtherRunError:
+        raise
+    except (OSError, ValueError) as error:
+        if isinstance(error, ValueError) or not progress.size:
+            remove_partial(output)
+        raise
+    remove_partial(output)

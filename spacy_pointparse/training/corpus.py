@@ -1,4 +1,4 @@
-"""Read Docs with gold trees, and the corpus reader for training and evaluation."""
+"""The corpus reader: Docs with gold trees, for training and evaluation."""
 
 import warnings
 from collections.abc import Callable, Iterator
@@ -28,33 +28,39 @@ def create_corpus(
     limit: int = 0,
     on_error: Literal["raise", "skip"] = "raise",
 ) -> Callable[[Language], Iterator[Example]]:
-    """Make a reader of trees for training and evaluation.
+    """Create a reader of gold trees for training and evaluation.
 
-    path (Union[str, Path]): A .spacy file or a folder of them, or bracketed trees: a
-        file, a folder or a glob.
-    sentences_per_doc (int): Trees of each Doc, or Docs of a .spacy file put together.
-    gold_tokens (bool): Give the gold tokens to the predicted Doc. Otherwise the
-        pipeline's own tokenizer cuts the raw text.
-    gold_sentences (bool): Give the gold sentence starts to the predicted Doc. Without
-        gold tokens there are none to give.
-    gold_tags (bool): Give the gold tags to the predicted Doc, unless others are named.
-    tags (Optional[Union[str, Path]]): A file of other tags to give to the predicted
-        Doc, such as jackknifed ones: for each tree a line of tags, blanks between.
-    limit (int): Number of Docs to read at most, 0 for all.
-    on_error (str): "raise" on a broken tree, or "skip" it and warn how many there were.
+    path (Union[str, Path]): A .spacy file or a folder of them; or a file, a folder or a
+        glob of bracketed trees.
+    sentences_per_doc (int): Number of trees in each Doc, or of Docs of a .spacy file to
+        join.
+    gold_tokens (bool): Give the predicted Doc the gold tokens. Otherwise the pipeline
+        tokenizes the raw text.
+    gold_sentences (bool): Give the predicted Doc the gold sentence starts, if it has
+        the gold tokens.
+    gold_tags (bool): Give the predicted Doc the gold tags. Ignored if `tags` is set.
+    tags (Optional[Union[str, Path]]): A file of tags to give to the predicted Doc, such
+        as jackknifed ones. Each line has the tags of a tree, separated by blanks.
+    limit (int): Maximum number of Docs to read, 0 for all.
+    on_error (str): "raise" an error on a broken tree, or "skip" broken trees and warn
+        about their number.
     RETURNS (Callable[[Language], Iterator[Example]]): The reader.
-    RAISES (ValueError): If sentences_per_doc is not positive or limit is negative, if
-        tags are asked for without gold tokens, or from a file while broken trees are
-        skipped; when read, if the file of tags does not fit the trees, with its line.
+    RAISES (ValueError): If `sentences_per_doc` or `limit` is too small, or if `tags` or
+        `gold_tags` conflict with other settings. When reading, if the file of tags does
+        not match the trees.
     """
     check_counts(sentences_per_doc, limit)
     if (gold_tags or tags) and not gold_tokens:
-        raise ValueError("Tags need gold_tokens: they belong to them.")
+        raise ValueError("Tags need gold_tokens = true: they belong to gold tokens.")
     if tags and on_error == "skip":
         raise ValueError(
-            'A file of tags needs on_error = "raise": to skip shifts them.'
+            'A file of tags needs on_error = "raise": a skipped tree shifts the tags.'
         )
-    attributes = ["TAG"] * (gold_tags and not tags) + ["SENT_START"] * gold_sentences
+    attributes = []
+    if gold_tags and not tags:
+        attributes.append("TAG")
+    if gold_sentences:
+        attributes.append("SENT_START")
 
     def read_examples(nlp: Language) -> Iterator[Example]:
         docs = read_docs(path, nlp.vocab, sentences_per_doc, on_error)
@@ -74,11 +80,11 @@ def create_corpus(
 
 
 def check_counts(sentences_per_doc: int, limit: int) -> None:
-    """Check how much is to be read.
+    """Check settings that are counts.
 
-    sentences_per_doc (int): Trees of each Doc.
-    limit (int): Number to read at most, 0 for all.
-    RAISES (ValueError): If they are too small.
+    sentences_per_doc (int): Number of sentences in each Doc, 1 or more.
+    limit (int): Maximum number to read, 0 for all.
+    RAISES (ValueError): If one of them is too small.
     """
     for name, value, least in (
         ("sentences_per_doc", sentences_per_doc, 1),
@@ -89,10 +95,11 @@ def check_counts(sentences_per_doc: int, limit: int) -> None:
 
 
 def list_files(path: str | Path) -> list[Path]:
-    """List the .spacy files at a path or, where there are none, those of trees.
+    """List the .spacy files at a path or, if there are none, the files of trees. Warn
+    if there are both.
 
     path (Union[str, Path]): A file, a folder, or a glob of bracketed trees.
-    RETURNS (List[Path]): The files. A warning says if others are passed over.
+    RETURNS (List[Path]): The files.
     RAISES (FileNotFoundError): If there are none.
     """
     docs = [file for file in Path(path).rglob(f"*{SUFFIX}") if file.name[0] != "."]
@@ -101,8 +108,8 @@ def list_files(path: str | Path) -> list[Path]:
     trees = [f for f in find_files(path) if SUFFIXES.intersection(f.suffixes)]
     if trees:
         warnings.warn(
-            f"{path} has {SUFFIX} files and others: those are read, and "
-            f"{len(trees)} of trees are not, {trees[0]} among them.",
+            f"{path} has both {SUFFIX} files and files of trees. The {SUFFIX} files "
+            f"are read; {len(trees)} other files are not, such as {trees[0]}.",
             stacklevel=2,
         )
     return sorted(docs)
@@ -116,15 +123,16 @@ def read_docs(
 ) -> Iterator[Doc]:
     """Read Docs with gold trees.
 
-    path (Union[str, Path]): A .spacy file or a folder of them, or bracketed trees: a
-        file, a folder or a glob.
+    path (Union[str, Path]): A .spacy file or a folder of them; or a file, a folder or a
+        glob of bracketed trees.
     vocab (Vocab): The vocabulary of the Docs.
-    sentences_per_doc (int): Trees of each Doc, or Docs of a .spacy file put together.
-    on_error (str): "raise" on a broken tree, or "skip" it.
+    sentences_per_doc (int): Number of trees in each Doc, or of Docs of a .spacy file to
+        join.
+    on_error (str): "raise" an error on a broken tree, or "skip" broken trees.
     YIELDS (Doc): The Docs.
     RAISES (FileNotFoundError): If there is no such file.
-    RAISES (TreebankError): On a broken tree, with its file and line.
-    RAISES (ValueError): If a .spacy file is damaged, with its name.
+    RAISES (TreebankError): On a broken tree. Names the file and the line.
+    RAISES (ValueError): If a .spacy file is damaged. Names the file.
     """
     files = list_files(path)
     if files[0].suffix != SUFFIX:
@@ -133,16 +141,20 @@ def read_docs(
             yield make_doc(batch, vocab)
         return
     for file in files:
-        # Joined, those without a parse would seem to have an empty one.
-        for _, docs in groupby(
-            unpack_docs(file, vocab), lambda doc: SPANS_KEY in doc.spans
-        ):
+        # Docs with and without a parse are not joined: the latter would look as if they
+        # had an empty parse.
+        for _, docs in groupby(unpack_docs(file, vocab), _has_parse):
             while joined := list(islice(docs, sentences_per_doc)):
                 yield joined[0] if len(joined) == 1 else join_docs(joined)
 
 
+def _has_parse(doc: Doc) -> bool:
+    return SPANS_KEY in doc.spans
+
+
 def _read_tags(path: str | Path) -> Iterator[tuple[str, list[str]]]:
-    """Read a file of tags: its name and line, for messages, and the tags there."""
+    """Read the tags of each line. Yields the file and line, for messages, and the
+    tags."""
     try:
         text = Path(path).read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
@@ -154,8 +166,9 @@ def _read_tags(path: str | Path) -> Iterator[tuple[str, list[str]]]:
 def _set_tags(
     predicted: Doc, reference: Doc, lines: Iterator[tuple[str, list[str]]]
 ) -> None:
+    """Set tags from the next lines of a file of tags, one for each sentence."""
     for sentence in get_sentences(reference):
-        place, tags = next(lines, ("the end of the file of tags", []))
+        place, tags = next(lines, ("end of the file of tags", []))
         if len(tags) != len(sentence):
             raise ValueError(
                 f"{place}: {len(tags)} tags for a sentence of {len(sentence)} words: "
@@ -168,4 +181,4 @@ def _set_tags(
 def _check_all_read(lines: Iterator[tuple[str, list[str]]]) -> None:
     for place, tags in lines:
         if tags:
-            raise ValueError(f"{place}: tags of more sentences than there are trees.")
+            raise ValueError(f"{place}: there are more lines of tags than trees.")

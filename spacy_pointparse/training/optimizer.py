@@ -1,25 +1,28 @@
-"""An optimizer with several rates."""
+"""An optimizer with several learning rates."""
+
+from typing import Any
 
 from thinc.api import Optimizer
 from thinc.types import FloatsXd, Generator
 
 
 class ScaledAdam(Optimizer):
-    """Adam whose rate depends on the names of weights: a pretrained transformer learns
-    more slowly than what is above it."""
+    """Adam with a learning rate that depends on the names of weights, so that a
+    pretrained transformer can learn more slowly than the layers above it."""
 
     def __init__(
         self,
         learn_rate: float | list[float] | Generator,
         scales: dict[str, float],
-        **settings: float,
+        **settings: Any,
     ) -> None:
         """Construct the optimizer.
 
-        learn_rate (Union[float, List[float], Generator]): The rate, or a schedule.
-        scales (Dict[str, float]): Factor of the rate of all weights whose name in their
-            module starts so.
-        settings (float): Further settings of thinc's Optimizer.
+        learn_rate (Union[float, List[float], Generator]): The learning rate, or a
+            schedule.
+        scales (Dict[str, float]): Prefixes of weight names, and the factor of their
+            learning rate.
+        settings (Any): Other settings of thinc's Optimizer.
         """
         super().__init__(learn_rate, use_averages=False, **settings)
         self.scales = scales
@@ -34,14 +37,15 @@ class ScaledAdam(Optimizer):
     ) -> tuple[FloatsXd, FloatsXd]:
         """Update weights.
 
-        key (Tuple[int, str]): Number of their node, and their name in it.
+        key (Tuple[int, str]): The ID of the node, and the name of the weights in it.
         weights (FloatsXd): The weights.
         gradient (FloatsXd): Their gradient.
-        lr_scale (float): A further factor of the rate.
-        RETURNS (Tuple[FloatsXd, FloatsXd]): The new weights, and the gradient, zero.
+        lr_scale (float): Another factor of the learning rate.
+        RETURNS (Tuple[FloatsXd, FloatsXd]): The new weights and the gradient, reset to
+            zero.
         """
-        for start, scale in self.scales.items():
-            if key[1].startswith(start):
+        for prefix, scale in self.scales.items():
+            if key[1].startswith(prefix):
                 lr_scale *= scale
         return super().__call__(key, weights, gradient, lr_scale=lr_scale)
 
@@ -56,13 +60,13 @@ def create_scaled_adam(
     L2: float = 0.0,
     grad_clip: float = 1.0,
 ) -> ScaledAdam:
-    """Create an Adam optimizer with several rates.
+    """Create an Adam optimizer with several learning rates.
 
-    learn_rate (Union[float, List[float], Generator]): The rate, or a schedule of it.
-    scales (Dict[str, float]): Factor of the rate of all weights whose name in their
-        module starts so. The names of the weights of BERT-like transformers start with
-        "embeddings." and "encoder.".
-    beta1 (float), beta2 (float), eps (float), L2 (float), grad_clip (float): As of
+    learn_rate (Union[float, List[float], Generator]): The learning rate, or a schedule.
+    scales (Dict[str, float]): Prefixes of weight names, and the factor of their
+        learning rate. In BERT-like transformers the prefixes are "embeddings." and
+        "encoder.".
+    beta1 (float), beta2 (float), eps (float), L2 (float), grad_clip (float): See
         thinc's `Adam.v1`.
     RETURNS (ScaledAdam): The optimizer.
     """

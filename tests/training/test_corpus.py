@@ -82,7 +82,7 @@ def test_corpus_folder_of_two_kinds_is_warned_of(write, tmp_path, nlp):
     convert_treebank([write(LINES[0])], tmp_path / "sub" / "a.spacy")
     (tmp_path / "._a.spacy").touch()
     write(*LINES[1:])
-    with pytest.warns(UserWarning, match=r"1 of trees are not, .*trees\.mrg"):
+    with pytest.warns(UserWarning, match=r"1 other files are not, .*trees\.mrg"):
         docs = references(create_corpus(tmp_path)(nlp))
     assert parses(docs) == PARSES[:1]
 
@@ -161,7 +161,7 @@ def test_corpus_gold_tags_need_gold_tokens(write):
     for options in ({"gold_tags": True}, {"tags": "tags.txt"}):
         with pytest.raises(ValueError, match="Tags need gold_tokens"):
             create_corpus(write(*LINES), gold_tokens=False, **options)
-    with pytest.raises(ValueError, match="to skip shifts them"):
+    with pytest.raises(ValueError, match="a skipped tree shifts the tags"):
         create_corpus(write(*LINES), tags="tags.txt", on_error="skip")
 
 
@@ -206,7 +206,7 @@ def test_corpus_gives_tags_of_a_file_to_the_predicted_doc(
             ["A B C D", "E F"],
             r"tags\.txt:2: 2 tags for a sentence of 6 words: 'We left",
         ),
-        ([*TAGS, "M"], r"tags\.txt:5: tags of more sentences"),
+        ([*TAGS, "M"], r"tags\.txt:5: there are more lines of tags"),
     ],
 )
 def test_corpus_refuses_tags_that_do_not_fit(write, nlp, lines, message):

@@ -70,7 +70,7 @@ def init(model: Tok2Vec, X: InT | None = None, Y: OutT | None = None) -> None:
         vectors = X[0].vocab.vectors
         if vectors.mode != "default" or not vectors.n_keys:
             raise ValueError(
-                "The layer spacy-pointparse.StaticVectors.v1 finds no word vectors in "
+                "The layer spacy-pointparse.StaticVectors.v1 found no word vectors in "
                 "the vocab: set `initialize.vectors` to a pipeline that has a vector "
                 "for each word (not floret)."
             )
