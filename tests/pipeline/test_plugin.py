@@ -62,7 +62,7 @@ def test_plugin_among_components_of_a_user(chain, tmp_path):
             assert [span.text for span in doc.spans["nouns"]] == nouns
 
 
-def test_plugin_is_analysed_with_what_needs_it(chain):
+def test_plugin_is_analyzed_with_what_needs_it(chain):
     assert not any(chain.analyze_pipes()["problems"].values())
     chain.remove_pipe("pointing_parser")
     problems = chain.analyze_pipes()["problems"]

@@ -82,7 +82,7 @@ def take_gradients(model):
     return gradients
 
 
-# --- labels and initialisation ---
+# --- labels and initialization ---
 
 
 @pytest.mark.parametrize(
@@ -183,14 +183,14 @@ def test_pointing_parser_add_label(make_nlp, make_examples):
     assert parser.labels == ("NP", "S", "VP", "X-1")
 
 
-def test_pointing_parser_no_new_labels_after_initialisation(make_nlp, make_examples):
+def test_pointing_parser_no_new_labels_after_initialization(make_nlp, make_examples):
     nlp = make_nlp()
     nlp.initialize(lambda: make_examples(nlp, [OWLS]))
     with pytest.raises(ValueError, match="E922"):
         nlp.initialize(lambda: make_examples(nlp))
 
 
-def test_pointing_parser_initialises_from_one_example(make_nlp, make_examples):
+def test_pointing_parser_initializes_from_one_example(make_nlp, make_examples):
     nlp = make_nlp()
     nlp.initialize(lambda: make_examples(nlp, [OWLS]))
     doc = nlp(Doc(nlp.vocab, words=["Owls", "hoot"], sent_starts=[True, False]))
@@ -234,7 +234,7 @@ def test_pointing_parser_two_in_one_pipeline_do_not_share_labels(config):
 
 
 def zero_scores(parser, *lengths):
-    """Scores for sentences of these lengths that favour nothing."""
+    """Scores for sentences of these lengths that favor nothing."""
     spans, unaries, tags = (len(labels) for labels in parser.label_data.values())
     words = sum(lengths)
     padded = (len(lengths), max(lengths), max(lengths))
@@ -558,7 +558,7 @@ def test_pointing_parser_resumed_training_keeps_weights(trained, make_examples):
 
 
 @pytest.mark.parametrize("frozen", [[], ["pointing_parser"]])
-def test_pointing_parser_sourced_is_not_wiped_by_initialisation(
+def test_pointing_parser_sourced_is_not_wiped_by_initialization(
     known, trained_path, golds, bare, trees, write_config, frozen
 ):
     path = write_config(known, training={"frozen_components": frozen})

@@ -84,7 +84,7 @@ def _measure(length, whole):
 
 def read_labels(html):
     """The labels of displaCy's view of spans, from top to bottom at each word: the
-    word's number, the height, the label and its colour."""
+    word's number, the height, the label and its color."""
     labels = []
     word, top = -1, 0
     for _, attributes, texts in Reader(html).find("span"):
