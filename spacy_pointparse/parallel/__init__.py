@@ -1,4 +1,4 @@
-"""Many texts at once: in several processes, and on Apache Spark.
+"""Parse many texts: in several processes, and on Apache Spark.
 
 Knows spaCy and pyspark. Must not import torch or `cli`.
 """

@@ -1,4 +1,4 @@
-"""Texts to parsed Docs, one for one: none is lost, whatever fails."""
+"""Parse streams of texts. Each text yields a Doc or an error, in order."""
 
 import os
 from collections import deque
@@ -19,22 +19,23 @@ from spacy.util import minibatch, raise_error
 def parse_texts(
     nlp: Language, texts: Iterable[str | Doc], n_process: int = 1
 ) -> Iterator[Doc | Exception]:
-    """Parse a stream of texts in batches of `nlp.batch_size`. Left early, it ends when
-    the batches do that other processes were given.
+    """Parse a stream of texts in batches of `nlp.batch_size`. A stream of several
+    processes that is closed early waits for the batches they are working on.
 
     nlp (Language): The pipeline.
-    texts (Iterable[Union[str, Doc]]): The texts, or Docs, whose tokens are kept: what
-        comes out are these, or from other processes copies.
-    n_process (int): Number of processes, -1 for one a core. What fails in another is
-        parsed again in this one.
-    YIELDS (Union[Doc, Exception]): For each text, in order, its Doc, or what made a
-        component fail on it.
-    RAISES (ValueError): If there is no such number of processes.
+    texts (Iterable[Union[str, Doc]]): The texts, or Docs whose tokens to keep. With one
+        process, the same Docs are yielded, otherwise copies.
+    n_process (int): Number of processes; -1 for one per core. A text that fails in
+        another process is parsed again in this one.
+    YIELDS (Union[Doc, Exception]): For each text, its Doc, or the error that a
+        component raised.
+    RAISES (ValueError): If the number of processes is invalid.
     RAISES (ChildProcessError): If a process dies.
-    RAISES (Exception): What comes of reading the texts.
+    RAISES (MemoryError): If parsing runs out of memory.
+    RAISES (Exception): If reading the texts fails, after those before are parsed.
     """
     if n_process < 1 and n_process != -1:
-        raise ValueError(f"n_process must be at least 1, or -1, and not {n_process}.")
+        raise ValueError(f"n_process must be at least 1 or equal -1, not {n_process}.")
     failures: list[Exception] = []
     readable = _read_until_failure(texts, failures)
     if n_process == 1:
@@ -46,8 +47,8 @@ def parse_texts(
             yield from _parse_in_processes(nlp, readable, n_process)
         except BrokenProcessPool:
             raise ChildProcessError(
-                "A process that parsed died. Where it did not say why, memory may be "
-                "short: take fewer processes or smaller batches."
+                "A worker process died. If it printed no error, it may have run out of "
+                "memory: use fewer processes or smaller batches."
             ) from None
     if failures:
         raise failures[0]
@@ -56,24 +57,28 @@ def parse_texts(
 def _read_until_failure(
     texts: Iterable[str | Doc], failures: list[Exception]
 ) -> Iterator[str | Doc]:
-    """End where reading fails, so that what was read before is parsed first."""
+    """Stop if reading fails, so that the texts read before are parsed first."""
     try:
         yield from texts
-    except Exception as error:
+    except MemoryError:
+        raise
+    except Exception as error:  # raised again by `parse_texts`
         failures.append(error)
 
 
 def _parse_batch(nlp: Language, texts: list[str | Doc]) -> list[Doc | Exception]:
-    """Parse texts together, and those of a batch that fails in halves of it."""
+    """Parse a batch of texts. If it fails, parse each half of it."""
     try:
         with _raise_errors(nlp):
-            docs = list(nlp.pipe(texts))
+            docs: list[Doc | Exception] = list(nlp.pipe(texts))
         if len(docs) == len(texts):
             return docs
         raise ValueError(
             "A component of the pipeline dropped this text without an error."
         )
-    except Exception as error:
+    except MemoryError:
+        raise
+    except Exception as error:  # components may raise anything
         if len(texts) == 1:
             return [error]
     half = len(texts) // 2
@@ -83,8 +88,8 @@ def _parse_batch(nlp: Language, texts: list[str | Doc]) -> list[Doc | Exception]
 def _parse_in_processes(
     nlp: Language, texts: Iterable[str | Doc], n_process: int
 ) -> Iterator[Doc | Exception]:
-    # As of spaCy 3.8.18, where its own stream of processes is left early or one of them
-    # dies, Python can wait at its end for ever, for texts that nobody takes.
+    # As of spaCy 3.8.18, `nlp.pipe(n_process=...)` can keep Python from exiting if the
+    # stream is closed early or a process dies.
     waiting: deque[tuple[list[str | Doc], Future[list[bytes | None]]]] = deque()
     pool = ProcessPoolExecutor(
         n_process, initializer=_prepare, initargs=(nlp, Underscore.get_state())
@@ -106,26 +111,31 @@ def _take(
 ) -> Iterator[Doc | Exception]:
     for text, packed in zip(batch, future.result()):
         doc = _unpack(nlp, packed)
-        yield from _parse_batch(nlp, [text]) if doc is None else [doc]
+        if isinstance(doc, Doc):
+            yield doc
+        else:
+            yield from _parse_batch(nlp, [text])
 
 
-def _pack(item: str | Doc | Exception) -> str | bytes | None:
-    """Make of a text or Doc what another process can be sent, None of what cannot."""
-    if isinstance(item, str):
-        return str(item)
+def _pack(item: str | Doc) -> str | bytes | None:
+    """Pack a text or Doc to send it to another process; None if it cannot be sent."""
+    return str(item) if isinstance(item, str) else _pack_doc(item)
+
+
+def _pack_doc(parsed: Doc | Exception) -> bytes | None:
     try:
-        return item.to_bytes() if isinstance(item, Doc) else None
-    except Exception:
+        return parsed.to_bytes() if isinstance(parsed, Doc) else None
+    except (OverflowError, TypeError, ValueError):  # user data msgpack cannot write
         return None
 
 
 def _unpack(nlp: Language, packed: str | bytes | None) -> str | Doc | None:
-    """Make a text or Doc of what `_pack` made of it, if that can be done."""
+    """Unpack a text or Doc; None if it cannot be read back."""
     if not isinstance(packed, bytes):
         return packed
     try:
         return Doc(nlp.vocab).from_bytes(packed)
-    except Exception:  # as of user data with keys that msgpack writes and does not read
+    except (TypeError, ValueError):  # user data msgpack writes but cannot read
         return None
 
 
@@ -133,7 +143,7 @@ _nlp: Language
 
 
 def _prepare(nlp: Language, attributes: tuple[dict, dict, dict]) -> None:
-    """Take, in another process, what all its batches need."""
+    """Prepare a worker process for its batches."""
     global _nlp
     _nlp = nlp
     Underscore.load_state(attributes)
@@ -141,22 +151,27 @@ def _prepare(nlp: Language, attributes: tuple[dict, dict, dict]) -> None:
 
 
 def _end_with(parent: BaseProcess) -> None:
-    """End this process when the one that started it was killed."""
+    """Exit this process when the one that started it is killed."""
     parent.join()
     os._exit(1)
 
 
 def _parse_packed(batch: list[str | bytes | None]) -> list[bytes | None]:
-    """Parse, in another process, what can be sent there and back."""
-    with _nlp.memory_zone():  # else the vocabulary grows with every new word
+    """Parse a batch in a worker process.
+
+    batch (List[Optional[Union[str, bytes]]]): The packed texts.
+    RETURNS (List[Optional[bytes]]): The packed Docs; None for each text that failed or
+        could not be sent in either direction.
+    """
+    with _nlp.memory_zone():  # otherwise the vocabulary grows with every new word
         texts = [_unpack(_nlp, packed) for packed in batch]
         parsed = iter(_parse_batch(_nlp, [text for text in texts if text is not None]))
-        return [text if text is None else _pack(next(parsed)) for text in texts]
+        return [None if text is None else _pack_doc(next(parsed)) for text in texts]
 
 
 @contextmanager
 def _raise_errors(nlp: Language) -> Iterator[None]:
-    # `nlp.set_error_handler` fails on spaCy's own parser and ner, as of 3.8.18.
+    # As of spaCy 3.8.18, `nlp.set_error_handler` fails on spaCy's own parser and ner.
     own = nlp.default_error_handler
     nlp.default_error_handler = raise_error
     try:

@@ -272,3 +272,27 @@ def test_text_that_a_component_drops_is_named():
     nlp.add_pipe("drop_all")
     [found] = parse_texts(nlp, ["Yes"])
     assert "dropped" in str(found)
+
+
+@Language.component("run_out_of_memory")
+def run_out_of_memory(doc):
+    if doc.text == "Run":
+        raise MemoryError("no room to run")
+    return doc
+
+
+@pytest.mark.parametrize("n_process", [1, 2])
+def test_memory_errors_are_raised(n_process):
+    nlp = spacy.blank("en")
+    nlp.add_pipe("run_out_of_memory")
+    with pytest.raises(MemoryError, match="no room to run"):
+        list(parse_texts(nlp, ["Yes", "Run", "Yes"], n_process))
+
+
+def test_memory_errors_in_reading_are_raised_at_once(trained):
+    def read():
+        yield "Yes"
+        raise MemoryError("no room to read")
+
+    with pytest.raises(MemoryError, match="no room to read"):
+        next(parse_texts(trained, read()))

@@ -61,14 +61,14 @@ def test_column_of_texts_must_be_there(frame):
 
 def test_columns_that_are_added_must_be_new(frame):
     named = frame.withColumnRenamed("id", "error")
-    with pytest.raises(ValueError, match=r"these names already: \['error'\]"):
+    with pytest.raises(ValueError, match=r"with these names: \['error'\]"):
         parse(named, "en_pointparse_sm")
 
 
 @pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas")
 def test_column_of_another_case_is_the_same_to_spark(frame):
     named = frame.withColumnRenamed("id", "Error")
-    with pytest.raises(ValueError, match=r"these names already: \['Error'\]"):
+    with pytest.raises(ValueError, match=r"with these names: \['Error'\]"):
         parse(named, "en_pointparse_sm")
 
 
