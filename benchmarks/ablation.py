@@ -1,12 +1,12 @@
-"""Which options win, by how much, and what they cost.
+"""What each option of the parser gains, and what it costs.
 
     python benchmarks/ablation.py TREEBANKS OUTPUT VECTORS TRANSFORMER [ROW ...]
 
 TREEBANKS holds en_wsj_nltk_sample and en_gum, VECTORS is a pipeline with word vectors,
-TRANSFORMER a small transformer. Every option is trained on the sample of the Wall
-Street Journal for 1,000 steps with one seed, those that decide with three, and the
-finalists on GUM. One thread. What was measured lies in OUTPUT and is not measured
-again, so that a stopped run goes on, and several rows can be measured at once.
+and TRANSFORMER is a small transformer. Trains each option for 1,000 steps on the sample
+of the Wall Street Journal, with one seed or, for close calls, three, and the finalists
+on GUM, with one thread. Results are kept in OUTPUT and not measured again, so an
+interrupted run can be resumed, and several rows can be measured at once.
 """
 
 import json
@@ -33,11 +33,11 @@ WSJ_STEPS, GUM_STEPS, TRANSFORMER_STEPS = 1000, 8000, 250
 
 @dataclass(frozen=True)
 class Option:
-    """What is changed in a config.
+    """A change of a config.
 
-    changes (Dict[str, Any]): New values by their place in the config.
-    config (str): The config.
-    retrained (bool): Whether it takes a training of its own, or only acts on decoding.
+    changes (Dict[str, Any]): New values, by their dotted names in the config.
+    config (str): The name of the config.
+    retrained (bool): Whether it needs training, or only changes decoding.
     """
 
     changes: dict[str, Any] = field(default_factory=dict)
@@ -97,7 +97,7 @@ def hashed(attr: str, rows: int) -> dict[str, Any]:
     }
 
 
-# Each by itself, so that nothing is dropped as a whole.
+# A layer for each attribute, so that no attribute is dropped as a whole.
 KEPT = {
     "@architectures": "spacy-pointparse.Sum.v1",
     "*": {
@@ -176,7 +176,7 @@ class Bench:
     """Trains and measures options.
 
     treebanks (Path): Folder of the treebanks.
-    output (Path): Folder for what comes of it.
+    output (Path): Folder for the results.
     vectors (Path): Pipeline with word vectors.
     transformer (Path): Folder of the transformer.
     """
@@ -189,10 +189,10 @@ class Bench:
         self.paths = {"vectors": str(vectors), "transformer": str(transformer)}
 
     def measure(self, name: str, treebank: str, seed: int) -> dict[str, float]:
-        """Measure an option, unless that was done.
+        """Measure an option, unless there is a result.
 
         RETURNS (Dict[str, float]): F1 on dev and test, seconds of training, and
-            thousands of words parsed a second.
+            thousands of words parsed per second.
         """
         folder = self.output / treebank / f"{name}, seed {seed}"
         result = folder / "result.json"

@@ -1,11 +1,12 @@
-"""Whether the probabilities of constituents hold: en_pointparse_sm on gold sentences.
+"""Whether en_pointparse_sm's probabilities of constituents are right.
 
     pip install matplotlib
     python benchmarks/calibration.py corpus/english/test/gum.spacy docs/reliability.svg
 
-Prints, for ranges of probability, how many constituents there are, how likely they were
-held to be on average, and how many were right; and the expected calibration error (the
-mean gap between both, by constituents) with and without the calibration. Draws both.
+Parses gold sentences. For each range of probabilities, prints the number of
+constituents, their mean probability and the share of them that is right. Also prints
+the expected calibration error (the mean gap between the two, weighted by constituents),
+with and without calibration, and draws both as a reliability diagram.
 """
 
 import sys
@@ -23,7 +24,7 @@ EDGES = numpy.linspace(0, 1, 11)
 def bin_probabilities(
     probabilities: NDArray, right: NDArray
 ) -> list[tuple[float, int, float, float]]:
-    """Lower edge, number, mean probability and share of right ones of each range."""
+    """Get the lower edge, size, mean probability and share of right of each bin."""
     bins = numpy.digitize(probabilities, EDGES[1:-1])
     return [
         (
@@ -45,11 +46,11 @@ def measure_error(probabilities: NDArray, right: NDArray) -> float:
 def draw_reliability(
     raw: NDArray, calibrated: NDArray, right: NDArray, path: str
 ) -> None:
-    """Draw the share of right constituents against the probability they were given."""
-    # Text stays text, and the file is the same each time.
+    """Plot the share of right constituents against their mean probability."""
+    # Keep text as text, and make the same file each time.
     pyplot.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "reliability"})
     figure, axes = pyplot.subplots(figsize=(4.5, 4.5))
-    axes.plot([0, 1], [0, 1], color="grey", linewidth=1, label="held = right")
+    axes.plot([0, 1], [0, 1], color="grey", linewidth=1, label="perfect")
     for probabilities, style, label in (
         (raw, "s--", "as predicted"),
         (calibrated, "o-", "calibrated"),

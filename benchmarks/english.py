@@ -1,6 +1,6 @@
-"""Print the scores that `spacy project run evaluate-english` wrote.
+"""Print the scores that the workflow `english` has written.
 
-python -m spacy project run evaluate-english
+python -m spacy project run english
 python benchmarks/english.py metrics/english
 """
 

@@ -1,12 +1,12 @@
-"""Train on GUM, with the parser's own tags, and print its scores.
+"""Train on GUM, with the parser's own tags, and print the scores.
 
     python benchmarks/gum.py TREEBANKS OUTPUT VECTORS TRANSFORMER [ROW ...]
 
 TREEBANKS holds en_gum, en_masc, en_craft and en_genia, VECTORS is a pipeline with word
-vectors, TRANSFORMER the folder of a small transformer; the row "nothing" takes neither.
-Each row learns from all four treebanks, GUM counting twice, and then goes on with GUM
-alone. GENTLE is the part of GUM of other genres than those of its training set. One
-thread, one seed. What was measured lies in OUTPUT and is not measured again.
+vectors, and TRANSFORMER is the folder of a small transformer; the row "nothing" uses
+neither. Each row is trained on all four treebanks, with GUM twice, and then on GUM
+alone. GENTLE is the part of GUM with genres that its training set lacks. One thread,
+one seed. Results are kept in OUTPUT and not measured again.
 """
 
 import json
@@ -17,9 +17,9 @@ from pathlib import Path
 from one_thread import run, score
 
 CONFIGS = Path(__file__).parents[1] / "configs"
-HARMONISE = ("--relabel", "NML=NP", "--unwrap", "HEADING", "--unwrap", "TITLE")
-HARMONISE += ("--unwrap", "CAPTION", "--unwrap", "CIT")
-# Sentences of the treebanks beside GUM, 0 for all.
+HARMONIZE = ("--relabel", "NML=NP", "--unwrap", "HEADING", "--unwrap", "TITLE")
+HARMONIZE += ("--unwrap", "CAPTION", "--unwrap", "CIT")
+# Number of sentences of the treebanks besides GUM, 0 for all.
 OTHERS = {"en_masc": 0, "en_craft": 4000, "en_genia": 3000}
 SETS = {"dev": "dev", "test": "test", "GENTLE": "ood_gentle"}
 
@@ -30,9 +30,9 @@ class Row:
 
     config (str): The config for all treebanks.
     resume (str): The config for GUM alone.
-    pretrained (Optional[str]): The setting that takes what was pretrained, if anything.
-    steps (Tuple[int, int]): Steps of each.
-    options (Tuple[str]): Options of both.
+    pretrained (Optional[str]): The path setting of the pretrained part, if any.
+    steps (Tuple[int, int]): Number of steps with each.
+    options (Tuple[str]): Options for both.
     """
 
     config: str
@@ -68,11 +68,11 @@ ROWS = {
 
 
 def convert(treebanks: Path, output: Path) -> None:
-    """Convert the treebanks, unless that was done."""
+    """Convert the treebanks that are not converted yet."""
     mix = output / "mix"
     for name, limit in OTHERS.items():
         source = (str(treebanks / name), "--split", "train", "--limit", str(limit))
-        convert_once(mix / f"{name}.spacy", *source, *HARMONISE)
+        convert_once(mix / f"{name}.spacy", *source, *HARMONIZE)
     for name, file in {"train": "train", **SETS}.items():
         source = (str(treebanks / "en_gum" / f"{file}.mrg"),)
         convert_once(output / f"{name}.spacy", *source)
@@ -89,7 +89,7 @@ def convert_once(path: Path, *arguments: str) -> None:
 def measure(
     row: Row, output: Path, pretrained: dict[str, Path], folder: Path
 ) -> dict[str, float]:
-    """Train a parser, unless that was done, and score it.
+    """Train and score a parser, unless there is a result.
 
     RETURNS (Dict[str, float]): Its seconds and its F1 on each set.
     """

@@ -1,12 +1,12 @@
-"""How much memory sentences of any length take, and what becomes of them.
+"""How much memory sentences of any length take, and how they are parsed.
 
     python benchmarks/memory.py
 
-Parses a Doc of sentences of given lengths with en_pointparse_sm in one thread, each Doc
-in a process of its own, of which the most memory is printed: that of the whole process,
-Python, libraries and pipeline among it, as the first row shows without a sentence.
-Beside it the longest piece that was parsed at a time, the warnings, and whether each
-sentence came out as one tree over all its words.
+Parses a Doc of sentences of given lengths with en_pointparse_sm, one thread, each Doc
+in a new process. Prints the peak memory of the whole process, including Python,
+libraries and the pipeline (see the first row, without a sentence), the longest piece
+that was parsed at once, the number of warnings, and whether each sentence became one
+tree over all its words.
 """
 
 import time
@@ -23,7 +23,7 @@ from spacy.tokens import Doc
 from spacy_pointparse.trees import flatten_tree
 
 TEXT = "the old boat that she sold with a red sail , and the two otters ; they swim ,"
-# Sentences of a Doc: how many of how many words.
+# The sentences of a Doc: their number, and their length.
 CASES = [
     *([(1, length)] for length in (0, 1, 10, 100, 500, 999, 1000, 1001, 2000, 5000)),
     *([(1, length)] for length in (10_000, 20_000)),
@@ -34,13 +34,13 @@ CASES = [
 
 
 class Row(NamedTuple):
-    """What came of a Doc.
+    """The result for a Doc.
 
-    longest (int): Words of the longest piece.
+    longest (int): Length of the longest piece.
     warnings (int): Number of warnings.
     whole (bool): Whether each sentence is a tree over all its words.
-    seconds (float): Time of the processor, without that of loading.
-    memory (int): Most memory of the process, in MiB.
+    seconds (float): Processor time, without loading.
+    memory (int): Peak memory of the process, in MiB.
     """
 
     longest: int

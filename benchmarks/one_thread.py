@@ -1,4 +1,4 @@
-"""Runs modules of this Python as the benchmarks run all of them: in one thread."""
+"""Run modules in one thread, as all benchmarks do."""
 
 import json
 import os
@@ -11,8 +11,9 @@ ENVIRONMENT = {
     **os.environ,
     "OMP_NUM_THREADS": "1",
     "MKL_NUM_THREADS": "1",
-    # Without these the C library maps and unmaps torch's large arrays again and again.
-    # Larger ones than the first, as a transformer's embeddings, would leave holes.
+    # Without these the C library maps and unmaps large arrays of torch all the time.
+    # Arrays above the first limit, such as a transformer's embeddings, would leave
+    # holes.
     "MALLOC_MMAP_THRESHOLD_": str(2**25),
     "MALLOC_TRIM_THRESHOLD_": "8000000000",
     "MALLOC_TOP_PAD_": "67108864",
@@ -20,14 +21,14 @@ ENVIRONMENT = {
 
 
 def run(*arguments: str) -> float:
-    """Run a module. RETURNS (float): The seconds that it took."""
+    """Run a module. RETURNS (float): Its seconds."""
     start = time.perf_counter()
     subprocess.run([sys.executable, "-m", *arguments], check=True, env=ENVIRONMENT)
     return time.perf_counter() - start
 
 
 def score(model: Path, data: Path, *options: str) -> float:
-    """Evaluate a pipeline. RETURNS (float): Its F1, of 100."""
+    """Evaluate a pipeline. RETURNS (float): Its F1, in percent."""
     metrics = model.parent / f"{data.stem}.json"
     run(
         *("spacy_pointparse", "evaluate", str(model), str(data)),

@@ -1,11 +1,11 @@
-"""The paper's tables for a model that was trained, beside what the paper printed.
+"""Print a trained model's figures beside those in the tables of the paper.
 
     python benchmarks/paper.py training/paper/model-best corpus/paper/test.spacy PTB
 
-Gold sentences, and gold tags or those of a file named last, a tree a line. Prints
-EVALB's labelled recall, precision and F1 (collins, or spmrl for the languages of the
-shared tasks, as the pipeline's scorer is set), and sentences per second alone and in
-batches, on a GPU where there is one.
+Gold sentences, with gold tags or those of a file named last, which has the tags of one
+tree a line. Prints EVALB's labeled recall, precision and F1 (by the setting of the
+pipeline's scorer: collins, or spmrl for the languages of the shared tasks), and
+sentences per second, one at a time and in batches, on a GPU if there is one.
 """
 
 import sys
@@ -17,8 +17,7 @@ from spacy.tokens import Doc
 
 from spacy_pointparse.training.corpus import create_corpus
 
-# Recall, precision and F1 of "Our Model" in the tables of the paper; "-" where there is
-# no figure.
+# Recall, precision and F1 of "Our Model" in the tables of the paper.
 PRINTED = {
     "PTB": ("92.81", "92.75", "92.78"),
     "PTB with an LSTM": ("-", "-", "92.26"),
@@ -47,7 +46,7 @@ BATCH_SIZES = (1, 100)
 
 
 def measure_speed(nlp: Language, docs: list[Doc], batch_size: int) -> float:
-    """Sentences parsed a second."""
+    """Measure sentences per second."""
     start = time.perf_counter()
     for _ in nlp.pipe(docs, batch_size=batch_size):
         pass
@@ -66,7 +65,7 @@ def main(model: str, data: str, row: str, tags: str | None = None) -> None:
         speeds.append(f"{measure_speed(nlp, docs, batch_size):.1f}")
     printed = PRINTED.get(row, ("-", "-", "-"))
     speed = PRINTED_SPEED if row == "PTB" else "-"
-    print(f"| {row} | LR | LP | F1 | sentences/s alone | in batches of 100 |")
+    print(f"| {row} | LR | LP | F1 | sentences/s one at a time | in batches of 100 |")
     print("|---|---|---|---|---|---|")
     given = f"ours, {'gold tags' if tags is None else f'tags of {tags}'}"
     print("| {} | {} | {} | {} | {} | {} |".format(given, *ours, *speeds))

@@ -2,8 +2,8 @@
 
     python benchmarks/parse_all.py ../shared/treebanks
 
-Each must give one tree over exactly its words. Sentences are as in the treebank, so
-the longest ones are longer than any that the pipeline was trained on.
+Counts the sentences that do not become one tree over exactly their words. The longest
+are longer than any that the pipeline was trained on.
 """
 
 import sys

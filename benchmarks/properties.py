@@ -1,12 +1,11 @@
-"""Try what should hold whatever comes in on as many cases as asked for, 100,000 say, or
-some properties only.
+"""Test the properties that hold for any input on many random cases.
 
     python benchmarks/properties.py 100000
     python benchmarks/properties.py 1000 file_is_trees_or_named_faults
 
-The properties are those of the tests, in `tests/properties.py`, and the cases are made
-by hypothesis, from `tests/strategies.py`. Cases that differ are counted, and those on
-which a property fails, of which the shortest is shown.
+The properties are those of the tests, in `tests/properties.py`, and hypothesis draws
+the cases from `tests/strategies.py`. Prints the number of cases, of distinct cases and
+of failures of each property, and shows the shortest case that fails.
 """
 
 import sys
@@ -22,17 +21,17 @@ from spacy.language import Language
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 from properties import PROPERTIES, Property
 
-# Hypothesis keeps in memory what it has drawn, so it begins anew after so many cases.
+# Hypothesis keeps all cases in memory, so it starts afresh after this many.
 ROUND = 500
 
 
 class Row(NamedTuple):
-    """What came of trying a property.
+    """The result for a property.
 
-    cases (int): Cases tried.
-    distinct (int): How many of them differ.
-    failures (List[Tuple[str, str]]): Cases on which it failed, and how.
-    seconds (float): Time of the processor.
+    cases (int): Number of cases.
+    distinct (int): Number of distinct cases.
+    failures (List[Tuple[str, str]]): The cases that fail, and their errors.
+    seconds (float): Processor time.
     """
 
     cases: int
@@ -74,7 +73,7 @@ def main(count: int, names: list[str]) -> int:
     chosen = {name: PROPERTIES[name] for name in names or PROPERTIES}
     shares = sum(prop.share for prop in chosen.values())
     rows = []
-    print(f"| {'property':<35} | cases | differ | failures | seconds |")
+    print(f"| {'property':<35} | cases | distinct | failures | seconds |")
     print("|---|---|---|---|---|")
     for name, prop in chosen.items():
         row = measure(nlp, prop, -(-count * prop.share // shares))

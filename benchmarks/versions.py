@@ -1,13 +1,13 @@
-"""Run the tests with the lowest and with the newest versions of other packages that
-`setup.cfg` allows and the registry has for this Python, each in an environment of its
-own, and print which these are and what came of the tests.
+"""Run the tests with the lowest and with the newest versions of our requirements.
 
     pip install uv
     python benchmarks/versions.py FOLDER
     python benchmarks/versions.py FOLDER lowest -k trees
 
-Environments are made in FOLDER, or brought up to date there. PyPI's torch for Linux
-takes gigabytes: uv's own settings choose another, such as `UV_TORCH_BACKEND=cpu`.
+Makes an environment for each in FOLDER, or updates it, with the versions that
+`setup.cfg` allows and the registry has for this Python, and prints the versions and the
+results. PyPI's torch for Linux takes gigabytes; a setting of uv, such as
+`UV_TORCH_BACKEND=cpu`, chooses another.
 """
 
 import json
@@ -19,7 +19,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 RESOLUTIONS = {"lowest": "lowest-direct", "newest": "highest"}
-# The packages of which the table tells the version.
+# The packages whose versions are printed.
 SHOWN = ["spacy", "thinc", "torch", "numpy", "nltk", "spacy-transformers"]
 SHOWN += ["transformers", "confection", "hypothesis", "pytest", "svgling"]
 SHOWN += ["matplotlib", "pyspark"]
@@ -31,7 +31,7 @@ def run_uv(*arguments: object) -> str:
 
 
 def make_environment(folder: Path, resolution: str) -> Path:
-    """Install the package with what its tests need, and the trained pipeline.
+    """Install the package, the requirements of its tests, and the trained pipeline.
 
     RETURNS (Path): The Python of the environment.
     """
@@ -40,7 +40,7 @@ def make_environment(folder: Path, resolution: str) -> Path:
     install = ["pip", "install", "--quiet", "--python", python]
     how = ["--upgrade", "--resolution", resolution]
     run_uv(*install, *how, "--editable", f"{ROOT}[tests]")
-    # Without what it was packaged with, which is newer than what it can do with.
+    # Without its requirements, which name the versions that it was packaged with.
     run_uv(*install, "--no-deps", *(ROOT / "assets").glob("*.whl"))
     return python
 
@@ -52,7 +52,7 @@ def list_versions(python: Path) -> dict[str, str]:
 
 
 def run_tests(python: Path, options: list[str]) -> tuple[bool, str]:
-    """Say whether all tests passed, and what the last line of pytest is."""
+    """Run the tests, and get whether all passed and the last line of pytest."""
     path = f"{python.parent}{os.pathsep}{os.environ['PATH']}"
     environment = {**os.environ, "PYTHONPATH": "", "PATH": path}
     command = [python, "-m", "pytest", "-q", "-ra", *options]
