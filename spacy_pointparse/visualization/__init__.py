@@ -1,4 +1,4 @@
-"""Pictures of parses, what labels mean, and the web page.
+"""Draw parses, explain labels, and show the web page.
 
 Knows spaCy, svgling, matplotlib and Streamlit. Must not import training or `pipeline`.
 """

@@ -1,4 +1,4 @@
-"""Pictures of parses: trees as SVG and as text, and displaCy's view of spans."""
+"""Draw parses: trees as SVG or text, or spans with displaCy."""
 
 import unicodedata
 from collections import Counter
@@ -18,8 +18,8 @@ from ..tokens.constituents import SPANS_KEY, get_constituents, set_constituents
 from ..tokens.getters import get_span_constituents, get_span_labels, get_span_tree
 from ..tokens.sentences import get_sentences
 
-# Paul Tol's "light" scheme: black text is readable on it, and who cannot tell red from
-# green can tell its colours. Labels that are not listed get displaCy's grey.
+# Paul Tol's "light" scheme, which is readable behind black text and color-blind safe.
+# Other labels get displaCy's gray.
 _LABELS = {
     "#77AADD": "S SBAR SBARQ SINV SQ RRC CP IP CS SENT Sint Srel Ssub zdanie",
     "#99DDFF": "ADVP WHADVP AVP CAVP AdP fps",
@@ -30,14 +30,14 @@ _LABELS = {
     "#EE8866": "VP CVP VZ CVZ VN VPinf VPpart ff",
     "#FFAABB": "CONJP UCP CO COORD PRN INTJ EDITED FRAG X",
 }
-# What marks brackets that are not in gold and brackets that were not found, and its
-# colours: of text ("high-contrast") and of spans.
+# Marks of brackets that are not in gold and of gold brackets that were not found, and
+# their colors in trees (from the "high-contrast" scheme) and in spans.
 WRONG, MISSING = "✗", "○"
 _INK = {WRONG: "#BB5566", MISSING: "#004488"}
 _FILL = {WRONG: "#EE8866", MISSING: "#77AADD"}
 _TITLES = (f"gold ({MISSING} not found)", f"predicted ({WRONG} not in gold)")
 _FONT = "font-family: Arial, Helvetica, sans-serif;"
-_CANVAS = "max-width: none; background: #fff"  # else Jupyter shrinks what is wide
+_CANVAS = "max-width: none; background: #fff"  # else Jupyter shrinks wide pictures
 _FIGURE = '<figure class="tex2jax_ignore" style="overflow-x: auto">{}</figure>'
 _PAGE = """\
 <!DOCTYPE html>
@@ -48,7 +48,7 @@ _PAGE = """\
 </body>
 </html>
 """
-# Characters that break a line, a terminal or an XML file.
+# Characters that would break a line, a terminal or an XML file.
 _CONTROLS = [*range(0x20), *range(0x7F, 0xA0), 0x2028, 0x2029, 0xFFFE, 0xFFFF]
 _CODES = {code: f"\\u{code:04x}" for code in _CONTROLS}
 
@@ -56,8 +56,8 @@ _CODES = {code: f"\\u{code:04x}" for code in _CONTROLS}
 class _Panel(NamedTuple):
     """One picture.
 
-    span (Span): The sentence or constituent.
-    title (str): What to write beside it, if anything.
+    span (Span): The sentence or constituent to draw.
+    title (str): The title, if any.
     """
 
     span: Span
@@ -65,14 +65,15 @@ class _Panel(NamedTuple):
 
 
 def get_colors() -> dict[str, str]:
-    """Get displaCy's colours for the labels of constituents. Registered by the entry
-    point `spacy_displacy_colors`.
+    """Get the colors of constituent labels in displaCy. Registered by the entry point
+    `spacy_displacy_colors`.
 
-    RETURNS (Dict[str, str]): The colour of each label.
+    RETURNS (Dict[str, str]): The color of each label.
     """
-    return {
-        label: color for color, labels in _LABELS.items() for label in labels.split()
-    }
+    colors: dict[str, str] = {}
+    for color, labels in _LABELS.items():
+        colors.update(dict.fromkeys(labels.split(), color))
+    return colors
 
 
 def render(
@@ -83,43 +84,57 @@ def render(
     options: dict[str, Any] | None = None,
     gold: Doc | Iterable[Doc] | None = None,
 ) -> str | None:
-    """Draw parses. In a Jupyter notebook they are shown, as by `displacy.render`.
+    """Draw parses. In a Jupyter notebook the picture is displayed, as by
+    `displacy.render`.
 
-    docs (Union[Doc, Span, Iterable[Union[Doc, Span]]]): What to draw: every sentence of
-        a Doc; of Spans, sentences or constituents.
-    style (str): "tree" for SVG, "text" for an outline in plain text, "span" for
-        displaCy's view of spans.
-    page (bool): Make a whole HTML page.
-    jupyter (Optional[bool]): Whether to show it in a notebook; None to find out.
-    options (Optional[Dict[str, Any]]): Options of displaCy's view of spans, such as
-        "spans_key", for other spans of the Docs than their constituents.
-    gold (Optional[Union[Doc, Iterable[Doc]]]): For each Doc the gold one to compare it
-        with, by the rules of the scorer: both are drawn, brackets that are not in gold
-        and brackets that were not found marked.
-    RETURNS (Optional[str]): The picture: SVG, text or HTML, according to style and
-        page. None if it was shown.
-    RAISES (ValueError): If there is no such style, a Doc has no parse or no such spans,
-        or what is to be compared does not fit.
-    RAISES (NonConstituentException): If a Span is no constituent.
-    RAISES (ImportError): If style "tree" lacks its library.
+    docs (Union[Doc, Span, Iterable[Union[Doc, Span]]]): The Docs, of which every
+        sentence is drawn, or Spans that are sentences or constituents.
+    style (str): "tree" for SVG, "text" for a plain-text outline, "span" for displaCy's
+        span visualizer.
+    page (bool): Make a full HTML page.
+    jupyter (Optional[bool]): Whether to display the picture in a notebook. None to
+        detect automatically.
+    options (Optional[Dict[str, Any]]): Options of displaCy's span visualizer, such as
+        "spans_key" to draw other spans than the constituents.
+    gold (Optional[Union[Doc, Iterable[Doc]]]): The gold Doc of each Doc. Both are
+        drawn, with marks on brackets that the scorer counts as wrong or missed.
+    RETURNS (Optional[str]): The picture as SVG, text or HTML, depending on style and
+        page. None if it was displayed.
+    RAISES (ValueError): If the style is unknown, a Doc has no parse or no such spans,
+        or the gold Docs do not match the Docs.
+    RAISES (NonConstituentException): If a Span is not a constituent.
+    RAISES (ImportError): If svgling is not installed, for style "tree".
     """
+    picture = draw(docs, style, page=page, options=options, gold=gold)
+    if not (is_in_jupyter() if jupyter is None else jupyter):
+        return picture
+    from IPython.display import HTML, display
+
+    display(HTML(picture if page else _frame(picture, style)))
+    return None
+
+
+def draw(
+    docs: Doc | Span | Iterable[Doc | Span],
+    style: str = "tree",
+    *,
+    page: bool = False,
+    options: dict[str, Any] | None = None,
+    gold: Doc | Iterable[Doc] | None = None,
+) -> str:
+    """Draw parses and return the picture, in a notebook as well. See `render`."""
     if style not in _STYLES:
         raise ValueError(f"Unknown style {style!r}. Choose from: {', '.join(_STYLES)}.")
     panels = list(_list_panels(docs) if gold is None else _compare(docs, gold))
     picture = _STYLES[style](panels, options or {}) if panels else ""
-    if jupyter is None:
-        jupyter = is_in_jupyter()
-    if not page and not jupyter:
-        return picture
-    figure = _FIGURE.format(
+    return _PAGE.format(_frame(picture, style)) if page else picture
+
+
+def _frame(picture: str, style: str) -> str:
+    """Make a picture part of an HTML page."""
+    return _FIGURE.format(
         f"<pre>{escape(picture)}</pre>" if style == "text" else picture
     )
-    html = _PAGE.format(figure) if page else figure
-    if not jupyter:
-        return html
-    from IPython.display import HTML, display
-
-    return display(HTML(html))
 
 
 def _list_panels(docs: Doc | Span | Iterable[Doc | Span]) -> Iterator[_Panel]:
@@ -130,12 +145,14 @@ def _list_panels(docs: Doc | Span | Iterable[Doc | Span]) -> Iterator[_Panel]:
                 yield _Panel(span)
 
 
-def _compare(docs: Doc | Iterable[Doc], golds: Doc | Iterable[Doc]) -> Iterator[_Panel]:
+def _compare(
+    docs: Doc | Span | Iterable[Doc | Span], golds: Doc | Iterable[Doc]
+) -> Iterator[_Panel]:
     docs, golds = _as_list(docs), _as_list(golds)
     if len(docs) != len(golds) or not all(isinstance(d, Doc) for d in docs + golds):
         raise ValueError(
-            f"Cannot compare {len(docs)} parses with {len(golds)} gold parses: give a "
-            f"gold Doc for each Doc."
+            f"Cannot compare {len(docs)} parses with {len(golds)} gold parses. Provide "
+            "a gold Doc for each Doc."
         )
     for doc, gold in zip(docs, golds):
         pairs = zip_longest(*(_list_panels(one) for one in _mark_errors(doc, gold)))
@@ -150,8 +167,11 @@ def _as_list(docs: Any) -> list[Any]:
 
 
 def _mark_errors(doc: Doc, gold: Doc) -> Iterator[Doc]:
-    """Copy the gold Doc and the other, with marks before the labels of brackets that
-    only one of them has."""
+    """Copy the gold and the predicted Doc, and mark the labels of brackets that only
+    one of them has.
+
+    YIELDS (Doc): The gold Doc, then the predicted one.
+    """
     get_constituents(gold)
     wrong, missing = find_errors(Example(doc, gold))
     for one, marked, mark in ((gold, missing, MISSING), (doc, wrong, WRONG)):
@@ -170,18 +190,16 @@ def _draw_trees(panels: list[_Panel], options: dict[str, Any]) -> str:
     except ImportError:
         raise ImportError(
             'The style "tree" needs svgling: pip install "spacy-pointparse[pictures]". '
-            'The styles "text" and "span" need nothing more.'
+            'The styles "text" and "span" have no extra requirements.'
         ) from None
     try:
-        trees = [_lay_out(get_span_tree(panel.span)) for panel in panels]
-        drawing = RowByRow(
-            *(
-                Caption(tree, panel.title) if panel.title else tree
-                for tree, panel in zip(trees, panels)
-            )
-        ).get_svg()
-        drawing["style"] = _CANVAS
-        return drawing.tostring()
+        rows = []
+        for panel in panels:
+            tree = _lay_out(get_span_tree(panel.span))
+            rows.append(Caption(tree, panel.title) if panel.title else tree)
+        svg = RowByRow(*rows).get_svg()
+        svg["style"] = _CANVAS
+        return svg.tostring()
     except RecursionError:
         raise ValueError(
             'A tree is too deep for svgling. Draw it with style="text" or style="span".'
@@ -189,7 +207,7 @@ def _draw_trees(panels: list[_Panel], options: dict[str, Any]) -> str:
 
 
 def _lay_out(tree: Tree) -> Any:
-    """Lay a tree out with its tags and words at one height, each tag above its word."""
+    """Lay out a tree with its words aligned, each below its tag."""
     from svgling.core import TreeOptions, draw_tree, node
 
     text = "".join(tree.leaves())
@@ -207,11 +225,11 @@ def _lay_out(tree: Tree) -> Any:
         tree,
         tree_split=split,
         leaf_nodes_align=True,
-        descend_direct=False,  # else edges cross labels
+        descend_direct=False,  # otherwise edges cross labels
         distance_to_daughter=1.5,
         font_size=14,
         font_style=f"{_FONT} direction: {'rtl' if is_rtl else 'ltr'};",
-        average_glyph_width=1.0 if _is_wide(text) else 1.7,  # glyphs an em
+        average_glyph_width=1.0 if _is_wide(text) else 1.7,  # glyphs per em
     )
 
 
@@ -255,7 +273,7 @@ def _draw_spans(panels: list[_Panel], options: dict[str, Any]) -> str:
 
 
 def _list_brackets(span: Span, key: str) -> Iterator[tuple[Span, str]]:
-    """List the spans of a group inside a constituent, and the label of each."""
+    """List the spans of a group inside a constituent, each with its label."""
     doc = span.doc
     if key not in doc.spans:
         raise ValueError(f"There is no span group {key!r} in {list(doc.spans)}.")
@@ -270,9 +288,10 @@ def _list_brackets(span: Span, key: str) -> Iterator[tuple[Span, str]]:
 
 def _describe_spans(
     panel: _Panel, brackets: Iterable[tuple[Span, str]], colors: dict[str, str]
-) -> Iterator[dict[str, int | str]]:
-    """Describe brackets as displaCy wants it. It does not escape labels, and it sorts
-    those over the same words by label."""
+) -> Iterator[dict[str, Any]]:
+    """Describe brackets in the format of displaCy. It sorts spans over the same words
+    by label, so a comment before each label keeps their order. It does not escape
+    labels, either."""
     start = panel.span.start
     for number, (span, label) in enumerate(brackets):
         color = _FILL.get(label[:1]) if panel.title else colors.get(label.upper())
@@ -285,8 +304,8 @@ def _describe_spans(
 
 
 def _is_right_to_left(text: str) -> bool:
-    """Whether most letters are of a script that runs from right to left. A language
-    does not tell: treebanks of Arabic and Hebrew are often transliterated."""
+    """Check whether most letters belong to a right-to-left script. The language does
+    not tell, as treebanks of Arabic and Hebrew are often transliterated."""
     kinds = Counter(unicodedata.bidirectional(char) for char in text)
     return kinds["R"] + kinds["AL"] > kinds["L"]
 

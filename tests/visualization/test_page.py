@@ -201,7 +201,7 @@ def test_page_draws_so_many_sentences(show, page, model, monkeypatch):
     monkeypatch.setattr(page, "MAX_SENTENCES", 2)
     shown = show(model, f"{BOAT} {OTTER} {BOAT}")
     assert len(read_pictures(shown.tabs[0])[0]) == 2
-    assert "3 sentences, 2 are drawn" in shown.tabs[0].caption[0].value
+    assert "Showing 2 of 3 sentences" in shown.tabs[0].caption[0].value
     tab = shown.tabs[2].text_input[0].set_value("PRP").run().tabs[2]
     assert len(read_table(tab)) == 2
     assert read_pictures(tab)[1][0].count("boat") == 2
@@ -239,7 +239,7 @@ def test_page_of_a_pipeline_without_a_parser(show, tmp_path):
 def test_page_of_a_text_that_fails(show, page, model):
     page.load_pipeline(str(model)).max_length = 10
     shown = show(model, BOAT)
-    assert "The pipeline fails on this text" in shown.error[0].value
+    assert "The pipeline failed on this text" in shown.error[0].value
     shown.text_area[0].set_value("Yes").run()
     assert not shown.error and len(read_pictures(shown.tabs[0])[0]) == 1
 

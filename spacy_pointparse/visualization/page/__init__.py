@@ -1,4 +1,4 @@
-"""The web page, made with Streamlit.
+"""The web page, built with Streamlit.
 
-Knows Streamlit. Must not be imported but by the command `demo`.
+Knows Streamlit. Only the command `demo` may import it.
 """

@@ -1,4 +1,4 @@
-"""What Streamlit runs, again and again: see the command `demo`."""
+"""The script that Streamlit runs, see the command `demo`."""
 
 import sys
 

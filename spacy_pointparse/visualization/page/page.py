@@ -1,4 +1,4 @@
-"""A text goes in; its trees are shown, highlighted by label, searched, downloaded."""
+"""The web page: parse a text, then view, highlight, search and download its trees."""
 
 from base64 import b64encode
 from collections import Counter
@@ -21,9 +21,9 @@ from ...tokens.getters import get_doc_string, get_span_probability, get_span_str
 from ...tokens.search import find_constituents
 from ...tokens.sentences import get_sentences
 from ..glossary import explain
-from ..render import render
+from ..render import draw
 
-# More would be slow to draw, in the browser above all.
+# More would be slow to draw, especially in the browser.
 MAX_SENTENCES = 50
 _TITLE = "Constituency parsing by pointing"
 _TEXT = (
@@ -31,17 +31,17 @@ _TEXT = (
     "every morning before the sun comes up."
 )
 _PATTERNS = (
-    "`NP < PP`: noun phrases right above a prepositional phrase · `NP << tree`: noun "
-    "phrases with the word in them · `PP > VP`: prepositional phrases right below a "
-    "verb phrase · `/^VB/`: tags that begin with VB · "
+    "`NP < PP`: noun phrases directly above a prepositional phrase · `NP << tree`: "
+    "noun phrases that contain the word · `PP > VP`: prepositional phrases directly "
+    "below a verb phrase · `/^VB/`: tags that begin with VB · "
     "[more](https://www.nltk.org/api/nltk.tgrep.html)"
 )
 _HIGHLIGHTED = "highlighted"
 _FIGURE = '<div style="overflow-x: auto">{}</div>'
-# Streamlit drops SVG elements. In an image, no script could run.
+# Streamlit removes SVG elements. Scripts cannot run in an image.
 _IMAGE = '<img src="data:image/svg+xml;base64,{}" alt="{}" style="max-width: none">'
 _ESCAPES = str.maketrans({char: f"\\{char}" for char in punctuation})
-# Sessions run in threads, and threads cannot share a pipeline.
+# Sessions run in threads, and a pipeline is not thread-safe.
 _parsing = Lock()
 
 
@@ -49,21 +49,21 @@ _parsing = Lock()
 def load_pipeline(model: str) -> Language:
     """Load a pipeline, once for the command and all sessions.
 
-    model (str): Its name or path.
+    model (str): Name or path of the pipeline.
     RETURNS (Language): The pipeline.
-    RAISES (OSError): If there is none.
+    RAISES (OSError): If it cannot be found.
     """
     return spacy.load(model)
 
 
 @lru_cache(maxsize=8)
 def parse(model: str, text: str) -> Doc | Exception:
-    """Parse a text. The page runs anew at each click, mostly with the text it had.
+    """Parse a text. Cached, as each click reruns the page, mostly with the same text.
 
     model (str): Name or path of the pipeline.
     text (str): The text.
-    RETURNS (Union[Doc, Exception]): The parsed Doc, not to be changed, or what made the
-        pipeline fail.
+    RETURNS (Union[Doc, Exception]): The parsed Doc, which must not be modified, or the
+        error that the pipeline raised.
     """
     with _parsing:
         (parsed,) = parse_texts(load_pipeline(model), [text])
@@ -73,20 +73,20 @@ def parse(model: str, text: str) -> Doc | Exception:
 def show_page(model: str) -> None:
     """Show the page.
 
-    model (str): Name or path of the pipeline that parses.
+    model (str): Name or path of the pipeline.
     """
     st.set_page_config(page_title=_TITLE, layout="wide")
     st.title(_TITLE)
     st.write(
-        "Each sentence of a text becomes a tree of its constituents: see the trees, "
-        "highlight constituents by label, or search them by pattern."
+        "View the constituency tree of each sentence, highlight constituents by label, "
+        "or search them by pattern."
     )
     with _clear_errors():
         _show_pipeline(model, load_pipeline(model))
         text = st.text_area("Text to analyze", _TEXT)
         doc = parse(model, text)
         if isinstance(doc, Exception):
-            raise ValueError(f"The pipeline fails on this text: {doc}")
+            raise ValueError(f"The pipeline failed on this text: {doc}")
         get_constituents(doc)
         if not text.strip():
             st.info("Type a text above.")
@@ -99,7 +99,7 @@ def show_page(model: str) -> None:
 
 @contextmanager
 def _clear_errors() -> Iterator[None]:
-    """Show what is wrong with the input, and nothing of what was to come after it."""
+    """Show an error in the input, and skip the rest."""
     try:
         yield
     except (ImportError, OSError, ValueError) as error:
@@ -107,7 +107,7 @@ def _clear_errors() -> Iterator[None]:
 
 
 def _escape(text: str) -> str:
-    """Escape what Markdown would take for markup."""
+    """Escape the characters that are special in Markdown."""
     return text.translate(_ESCAPES)
 
 
@@ -126,7 +126,7 @@ def _show_trees(doc: Doc) -> None:
         "text/plain",
     )
     sentences = _limit([sent for sent in get_sentences(doc) if not sent.text.isspace()])
-    picture = render(sentences)
+    picture = draw(sentences)
     buttons.download_button(
         "Download picture (.svg)", picture, "trees.svg", "image/svg+xml"
     )
@@ -135,7 +135,7 @@ def _show_trees(doc: Doc) -> None:
 
 
 def _draw_tree(sentence: Span) -> str:
-    data = b64encode(render(sentence).encode()).decode()
+    data = b64encode(draw(sentence).encode()).decode()
     return _IMAGE.format(data, escape(get_span_string(sentence)))
 
 
@@ -154,7 +154,7 @@ def _show_search(doc: Doc) -> None:
 
 
 def _highlight(doc: Doc, spans: list[Span]) -> None:
-    """Show constituents below the sentences that hold them, and list them."""
+    """Draw the sentences that contain constituents, and list the constituents."""
     st.text(f"Constituents: {len(spans)}")
     if not spans:
         return
@@ -165,13 +165,13 @@ def _highlight(doc: Doc, spans: list[Span]) -> None:
     starts = {span.start for span in spans}
     sentences = [s for s in get_sentences(copy) if starts & {*range(s.start, s.end)}]
     options = {"spans_key": _HIGHLIGHTED}
-    _show_figure(render(_limit(sentences), style="span", options=options))
+    _show_figure(draw(_limit(sentences), style="span", options=options))
     st.dataframe([_describe(span) for span in spans], hide_index=True)
 
 
 def _limit(sentences: list[Span]) -> list[Span]:
     if len(sentences) > MAX_SENTENCES:
-        st.caption(f"Of {len(sentences)} sentences, {MAX_SENTENCES} are drawn.")
+        st.caption(f"Showing {MAX_SENTENCES} of {len(sentences)} sentences.")
     return sentences[:MAX_SENTENCES]
 
 
