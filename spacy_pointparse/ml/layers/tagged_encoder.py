@@ -75,6 +75,8 @@ def forward(
 
 def init(model: Model[InT, OutT], X: InT | None = None, Y: OutT | None = None) -> None:
     below, _, *tag_head = model.layers
-    below.initialize(X=X)
-    for head in tag_head:
-        head.initialize(Y=Y)
+    if X is not None:
+        below.initialize(X=X)
+    if Y is not None:
+        for head in tag_head:
+            head.initialize(Y=Y)
