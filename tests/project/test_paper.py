@@ -73,27 +73,23 @@ def test_paper_expects_the_counts_of_the_paper(script):
     assert len(script.COUNTS) == 9
 
 
-def run_script(*arguments):
-    return subprocess.run(
-        [sys.executable, SCRIPT, *map(str, arguments)], capture_output=True, text=True
-    )
-
-
 def test_paper_lists_what_is_missing(ptb, tmp_path):
     shutil.rmtree(ptb / "07")
     shutil.rmtree(ptb / "22")
-    result = run_script("PTB", ptb, tmp_path / "out")
+    command = [sys.executable, SCRIPT, "PTB", ptb, tmp_path / "out"]
+    result = subprocess.run(command, capture_output=True, text=True)
     assert result.returncode == 1
-    expected = f"Missing of PTB:\n{ptb / '07'}\n{ptb / '22'}\n"
+    expected = f"Missing files of PTB:\n{ptb / '07'}\n{ptb / '22'}\n"
     assert result.stderr == expected
     assert not (tmp_path / "out").exists()
 
 
-def test_paper_refuses_a_treebank_that_is_not_whole(ptb, tmp_path):
-    result = run_script("PTB", ptb, tmp_path / "out")
-    assert result.returncode == 1
-    assert "PTB train has 20 sentences, not 39832" in result.stderr
-    assert str(ptb / "02") in result.stderr
+def test_paper_refuses_a_treebank_that_is_not_whole(script, ptb, tmp_path):
+    with pytest.raises(SystemExit) as stopped:
+        script.main("PTB", ptb, tmp_path / "out")
+    message = str(stopped.value)
+    assert "PTB train has 20 sentences, not 39832" in message
+    assert str(ptb / "02") in message
     assert list((tmp_path / "out").iterdir()) == []
 
 
@@ -116,14 +112,13 @@ def test_paper_names_the_line_of_broken_features(script, tmp_path):
     path = tmp_path / "gold" / "dev.ptb"
     path.parent.mkdir()
     path.write_text(f"{HYPHENS}\n{HYPHENS.replace('sg##', 'sg')}\n", "utf8")
-    with pytest.raises(SystemExit, match=r"dev\.ptb:2: ##"):
+    with pytest.raises(SystemExit, match=r"dev\.ptb:2: unbalanced ##"):
         script.strip_features(path, tmp_path)
 
 
-def test_paper_refuses_other_treebanks(tmp_path):
-    result = run_script("Latin", tmp_path, tmp_path / "out")
-    assert result.returncode == 1
-    assert "Basque" in result.stderr
+def test_paper_refuses_other_treebanks(script, tmp_path):
+    with pytest.raises(SystemExit, match="Basque"):
+        script.main("Latin", tmp_path, tmp_path / "out")
 
 
 @pytest.fixture
