@@ -1,12 +1,10 @@
 """The command line: `python -m spacy_pointparse`, or `pointparse`."""
 
-import warnings
-from typing import Any
-
 import typer
 
 from .convert import convert_cli
 from .demo import demo_cli
+from .environment import short_warnings
 from .evaluate import calibrate_cli, evaluate_cli
 from .join import join_cli
 from .parse import parse_cli
@@ -19,7 +17,7 @@ app = typer.Typer(
     name="spacy_pointparse",
     no_args_is_help=True,
     add_completion=False,
-    rich_markup_mode="markdown",  # else a line of a docstring is a line of the help
+    rich_markup_mode="markdown",  # joins the lines of a docstring
 )
 app.command("parse")(parse_cli)
 app.command("search")(search_cli)
@@ -34,11 +32,6 @@ app.command("join")(join_cli)
 
 
 @app.callback()
-def prepare() -> None:
+def prepare(context: typer.Context) -> None:
     """Constituency parsing by pointing."""
-    warnings.formatwarning = _format_warning
-
-
-def _format_warning(message: Warning | str, *_: Any, **__: Any) -> str:
-    """What is wrong with the input has nothing to do with the line of code."""
-    return f"Warning: {message}\n"
+    context.with_resource(short_warnings())

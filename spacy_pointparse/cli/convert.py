@@ -22,29 +22,28 @@ def convert_cli(
         Path, typer.Option("--output", "-o", help="The .spacy file to write")
     ],
     split: Annotated[
-        str, typer.Option(help="Part to take: train, dev, test, or a list's name")
+        str,
+        typer.Option(help="Part to convert: train, dev, test or the name of a list"),
     ] = "",
     limit: Annotated[
-        int, typer.Option(min=0, help="Draw this many sentences, 0 for all")
+        int, typer.Option(min=0, help="Sample this many sentences, 0 for all")
     ] = 0,
     relabel: Annotated[
-        list[str], typer.Option(help="Rename a label, as in NML=NP")
+        list[str], typer.Option(help="Rename a label, such as NML=NP")
     ] = [],  # noqa: B006
     unwrap: Annotated[
-        list[str], typer.Option(help="Take this label off whole sentences")
+        list[str], typer.Option(help="Remove this label from above whole sentences")
     ] = [],  # noqa: B006
     sentences_per_doc: Annotated[
-        int, typer.Option(min=1, help="Sentences of a Doc")
+        int, typer.Option(min=1, help="Sentences per Doc")
     ] = 1,
-    partial: Annotated[
-        bool, typer.Option(help="There may be brackets that the trees do not show")
-    ] = False,
+    partial: Annotated[bool, typer.Option(help="The trees may lack brackets")] = False,
     separators: Annotated[
-        str, typer.Option(help="Characters that part functions from labels")
+        str, typer.Option(help="Characters that separate function tags from labels")
     ] = SEPARATORS,
     keep_functions: Annotated[bool, typer.Option(help="Keep function tags")] = False,
     bare_empties: Annotated[
-        bool, typer.Option(help="Empties are leaves like *T* without a tag")
+        bool, typer.Option(help="Empty elements are leaves like *T* without a tag")
     ] = False,
     on_error: OnError = Broken.raise_,
     resume: Resume = False,
@@ -67,7 +66,7 @@ def convert_cli(
             on_error=on_error.value,
         )
     if not count:
-        warnings.warn("there was no tree in what was read", stacklevel=1)
+        warnings.warn("there are no trees in the input", stacklevel=1)
     typer.echo(f"{count} sentences in {output}")
 
 

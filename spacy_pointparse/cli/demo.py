@@ -1,15 +1,15 @@
-"""The command that shows the web page."""
+"""The command `demo`."""
 
-import os
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from .environment import default_environment
 from .options import clear_errors
 
-# Streamlit's settings, unless the environment says otherwise.
+# Default settings of Streamlit.
 _SETTINGS = {
     "STREAMLIT_BROWSER_GATHER_USAGE_STATS": "false",
     "STREAMLIT_CLIENT_SHOW_ERROR_DETAILS": "none",
@@ -28,10 +28,10 @@ def demo_cli(
     ] = "en_pointparse_sm",
     port: Annotated[
         int | None,
-        typer.Option(min=1, max=65535, help="Port of the page; else a free one"),
+        typer.Option(min=1, max=65535, help="Port of the page; a free one by default"),
     ] = None,
 ) -> None:
-    """Show a web page that parses texts, until it is stopped by Ctrl+C."""
+    """Serve a web page that parses texts. Stop it with Ctrl+C."""
     if not find_spec("streamlit"):
         raise ImportError(
             'The page needs Streamlit: pip install "spacy-pointparse[demo]".'
@@ -41,7 +41,7 @@ def demo_cli(
     from ..visualization.page.page import load_pipeline
 
     load_pipeline(model)
-    os.environ.update(_SETTINGS | dict(os.environ))
     options = [] if port is None else ["--server.port", str(port)]
     script = Path(__file__).parents[1] / "visualization" / "page" / "app.py"
-    cli.main(["run", str(script), *options, "--", model])
+    with default_environment(_SETTINGS):
+        cli.main(["run", str(script), *options, "--", model])

@@ -3,19 +3,19 @@
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import spacy
 import typer
-from spacy.cli._util import setup_gpu
 
 from ..training.corpus import create_corpus
 from ..util.files import write_folder, write_whole
+from .environment import use_gpu
 from .options import GpuId, Model, clear_errors
 
-GoldTags = Annotated[bool, typer.Option(help="Give the gold tags")]
+GoldTags = Annotated[bool, typer.Option(help="Provide the gold tags")]
 Tags = Annotated[
-    Path | None, typer.Option(help="File of other tags to give, a tree a line")
+    Path | None, typer.Option(help="File of tags to provide, one sentence per line")
 ]
 
 
@@ -28,16 +28,16 @@ def evaluate_cli(
     gold_tags: GoldTags = False,
     tags: Tags = None,
     raw_text: Annotated[
-        bool, typer.Option(help="Give nothing but the text: no tokens, no sentences")
+        bool, typer.Option(help="Provide only the text, no tokens or sentences")
     ] = False,
     sentences_per_doc: Annotated[
-        int, typer.Option(min=1, help="Sentences of a Doc")
+        int, typer.Option(min=1, help="Sentences per Doc")
     ] = 1,
     gpu_id: GpuId = -1,
 ) -> None:
     """Evaluate a trained pipeline on gold tokens and sentences, or on raw text."""
     with clear_errors():
-        setup_gpu(gpu_id)
+        use_gpu(gpu_id)
         corpus = create_corpus(
             data,
             sentences_per_doc=sentences_per_doc,
@@ -49,7 +49,7 @@ def evaluate_cli(
         nlp = spacy.load(model)
         examples = list(corpus(nlp))
         if not examples:
-            raise ValueError(f"There is no tree in {data}.")
+            raise ValueError(f"No trees in {data}.")
         scores = nlp.evaluate(examples)
     scores["tags_given"] = str(tags) if tags else "gold" if gold_tags else "none"
     for name, value in _list_scores(scores):
@@ -62,10 +62,11 @@ def evaluate_cli(
 def calibrate_cli(
     model: Model,
     data: Annotated[
-        Path, typer.Argument(help="A .spacy file or trees it was not trained on")
+        Path,
+        typer.Argument(help="A .spacy file or bracketed trees, not used in training"),
     ],
     output: Annotated[
-        Path, typer.Option("--output", "-o", help="Folder for the pipeline, calibrated")
+        Path, typer.Option("--output", "-o", help="Folder for the calibrated pipeline")
     ],
     name: Annotated[
         str, typer.Option(help="Name of the component")
@@ -74,12 +75,13 @@ def calibrate_cli(
     tags: Tags = None,
     gpu_id: GpuId = -1,
 ) -> None:
-    """Fit the probabilities of constituents to how often they are right."""
+    """Calibrate the probabilities of constituents on held-out data."""
     with clear_errors():
-        setup_gpu(gpu_id)
+        use_gpu(gpu_id)
         nlp = spacy.load(model)
         examples = create_corpus(data, gold_tags=gold_tags, tags=tags)(nlp)
-        calibration = nlp.get_pipe(name).calibrate(examples)
+        parser: Any = nlp.get_pipe(name)
+        calibration = parser.calibrate(examples)
         with write_folder(output) as folder:
             nlp.to_disk(folder)
     typer.echo(f"slope {calibration.slope:.3f}, intercept {calibration.intercept:.3f}")
@@ -87,9 +89,9 @@ def calibrate_cli(
 
 def _list_scores(scores: dict) -> Iterator[tuple[str, str]]:
     percentages = {
-        "LABELLED RECALL": "spans_constituents_r",
-        "LABELLED PRECISION": "spans_constituents_p",
-        "LABELLED F1": "spans_constituents_f",
+        "LABELED RECALL": "spans_constituents_r",
+        "LABELED PRECISION": "spans_constituents_p",
+        "LABELED F1": "spans_constituents_f",
         "COMPLETE MATCH": "constituents_complete",
         "TAG ACCURACY": "constituents_tag_acc",
         "SENTENCE F1": "sents_f",

@@ -1,4 +1,4 @@
-"""How parsed texts are written, each as a piece of a file."""
+"""Write parsed texts in the formats of the command `parse`."""
 
 import json
 import re
@@ -9,12 +9,12 @@ from pathlib import Path
 from spacy.tokens import Doc
 from spacy.vocab import Vocab
 
-from ..tokens.getters import get_doc_string
 from ..tokens.docbin import pack_docs
 from ..tokens.export import describe
+from ..tokens.getters import get_doc_string
 from .inputs import Item
 
-# In a printed tree: brackets that open, tag, word, brackets that close.
+# In a printed tree: opening brackets, tag, word, closing brackets.
 _WORD = re.compile(r"((?:\([^\s()]* )*)\(([^\s()]*) ([^\s()]*)\)(\)*)")
 
 
@@ -28,27 +28,27 @@ class Format(str, Enum):
 
     @classmethod
     def of(cls, output: Path | None) -> "Format":
-        """The format that the suffix of a file names, or brackets."""
+        """Get the format named by the suffix of a file, or brackets."""
         suffix = output.suffix[1:] if output else ""
         return cls(suffix) if suffix in {form.value for form in cls} else cls.brackets
 
 
 def write_brackets(item: Item, parsed: Doc | Exception) -> str:
-    """One line a text: its trees, or nothing if it failed."""
+    """Write a line per text: its trees, or nothing if it failed."""
     if isinstance(parsed, Exception):
         return "\n"
     return get_doc_string(parsed).replace("\n", " ") + "\n"
 
 
 def write_json(item: Item, parsed: Doc | Exception) -> str:
-    """One line a text: a JSON object."""
+    """Write a line per text: a JSON object."""
     record = {**item.record, **describe(parsed)}
     return json.dumps(record, ensure_ascii=False) + "\n"
 
 
 def write_columns(item: Item, parsed: Doc | Exception) -> str:
-    """One line a word: number, word, tag, brackets around it as in CoNLL-2012. Words
-    are escaped as in brackets."""
+    """Write a line per word: number, word, tag, and brackets as in CoNLL-2012. Words
+    are escaped as in bracketed trees."""
     head = f"# newdoc id = {item.place}\n"
     if isinstance(parsed, Exception):
         return f"{head}# error = {show_error(parsed)}\n\n"
@@ -63,7 +63,7 @@ def _list_words(tree: str) -> str:
 
 
 def write_doc(item: Item, parsed: Doc | Exception) -> str:
-    """One line a text: a Doc, packed; empty if it failed."""
+    """Write a line per text: a packed Doc, empty if the text failed."""
     doc = Doc(Vocab()) if isinstance(parsed, Exception) else parsed
     return pack_docs([doc], store_user_data=True).decode()
 
@@ -77,5 +77,5 @@ WRITERS: dict[Format, Callable[[Item, Doc | Exception], str]] = {
 
 
 def show_error(error: Exception) -> str:
-    """An error on one line."""
+    """Format an error as one line."""
     return " ".join(f"{type(error).__name__}: {error}".split())

@@ -1,4 +1,4 @@
-"""What commands read: texts and Docs, one by one, each with its place."""
+"""Read the inputs of commands: texts and Docs, each with its source."""
 
 import json
 from collections.abc import Iterable, Iterator
@@ -8,7 +8,6 @@ from typing import Any, Literal, NamedTuple
 
 import spacy
 import typer
-from spacy.cli._util import walk_directory
 from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.util import minibatch
@@ -17,6 +16,7 @@ from spacy.vocab import Vocab
 from ..parallel.processes import parse_texts
 from ..tokens.docbin import SUFFIX, unpack_docs
 from ..training.corpus import list_files, read_docs
+from ..util.files import walk_folder
 
 STDIN = Path("-")
 
@@ -24,10 +24,10 @@ STDIN = Path("-")
 class Item(NamedTuple):
     """A text to parse.
 
-    place (str): Its file, and its line or number there.
-    record (Dict[str, Any]): What is known of it: the JSON object, or place and text.
-    text (Optional[Union[str, Doc]]): The text; None if it cannot be read.
-    error (Optional[Exception]): Why it cannot be read.
+    place (str): Its file, and its line or number in the file.
+    record (Dict[str, Any]): Its JSON object, or its source and text.
+    text (Optional[Union[str, Doc]]): The text. None if it could not be read.
+    error (Optional[Exception]): The error if it could not be read.
     """
 
     place: str
@@ -37,23 +37,35 @@ class Item(NamedTuple):
 
 
 def find_inputs(paths: Iterable[Path]) -> list[Path]:
-    """Find the files to read: those named, and all in the folders named."""
-    files = []
+    """Find the files to read.
+
+    paths (Iterable[Path]): Files, folders, or - for standard input.
+    RETURNS (List[Path]): The files, with those in the folders and their subfolders.
+    RAISES (FileNotFoundError): If a path does not exist.
+    """
+    files: list[Path] = []
     for path in paths:
         if path != STDIN and not path.exists():
             raise FileNotFoundError(
-                f"No such file or folder: {path}. (A text is given by --text.)"
+                f"No such file or folder: {path}. Use --text to pass a text."
             )
-        files += [path] if path == STDIN else walk_directory(path)
+        files += [path] if path == STDIN else walk_folder(path)
     return files
 
 
 def read_items(
     texts: Iterable[str], files: Iterable[Path], field: str | None, vocab: Vocab
 ) -> Iterator[Item]:
-    """Read texts as they are given, and those of files: of a .spacy file its Docs; of a
-    .jsonl file, and of standard input if a field is named, that field of each line; of
-    any other file, each line. What cannot be read is an item, too."""
+    """Read texts. A .spacy file contains Docs, a .jsonl file one text per line in a
+    field, and any other file one text per line. Standard input is read as JSON lines
+    if a field is given.
+
+    texts (Iterable[str]): Texts to yield before those of files.
+    files (Iterable[Path]): The files, or - for standard input.
+    field (Optional[str]): The field of the text in JSON lines.
+    vocab (Vocab): The vocabulary of the Docs.
+    YIELDS (Item): Each text. Texts and files that cannot be read yield an item as well.
+    """
     for number, text in enumerate(texts, start=1):
         yield _make_item(f"<text>:{number}", text)
     for file in files:
@@ -86,7 +98,7 @@ def _read_lines(
         try:
             text = line.decode("utf8").removeprefix("\ufeff").rstrip("\r\n")
             yield _read_record(place, text, field) if field else _make_item(place, text)
-        except (RecursionError, ValueError) as error:  # the former of deep JSON
+        except (RecursionError, ValueError) as error:  # deep JSON recurses
             yield Item(place, {"source": place}, error=error)
 
 
@@ -102,14 +114,19 @@ def _read_record(place: str, line: str, field: str) -> Item:
 def parse_items(
     nlp: Language, items: Iterable[Item], n_process: int = 1
 ) -> Iterator[tuple[Item, Doc | Exception]]:
-    """Parse items. Be done with each Doc before the next: memory is used again, but for
-    what several processes bring to the vocabulary of this one."""
+    """Parse items. With one process, a Doc is valid only until the next is yielded, as
+    the memory of each batch is freed. With several, the vocabulary keeps growing.
+
+    nlp (Language): The pipeline.
+    items (Iterable[Item]): The items.
+    n_process (int): Number of processes.
+    YIELDS (Tuple[Item, Union[Doc, Exception]]): Each item, with its Doc or error.
+    """
     if n_process != 1:
         yield from _parse(nlp, items, n_process)
         return
     for batch in minibatch(items, nlp.batch_size):
-        # Else the vocabulary grows with every new word.
-        with nlp.memory_zone():
+        with nlp.memory_zone():  # otherwise the vocabulary grows with every new word
             yield from _parse(nlp, batch)
 
 
@@ -117,7 +134,7 @@ def _parse(
     nlp: Language, items: Iterable[Item], n_process: int = 1
 ) -> Iterator[tuple[Item, Doc | Exception]]:
     ahead, behind = tee(items)
-    texts = (item.text for item in ahead if item.error is None)
+    texts = (item.text for item in ahead if item.text is not None)
     parsed = parse_texts(nlp, texts, n_process)
     for item in behind:
         yield item, item.error or next(parsed)
@@ -126,7 +143,12 @@ def _parse(
 def read_treebank(
     path: Path, on_error: Literal["raise", "skip"]
 ) -> Iterator[tuple[str, Doc]]:
-    """Read Docs with trees, each with its file and number."""
+    """Read the Docs of a treebank.
+
+    path (Path): A file, folder or glob of .spacy files or bracketed trees.
+    on_error (Literal["raise", "skip"]): What to do with a faulty tree.
+    YIELDS (Tuple[str, Doc]): Each Doc, with its file and its number in the file.
+    """
     vocab = spacy.blank("xx").vocab
     for file in list_files(path):
         docs = read_docs(file, vocab, on_error=on_error)

@@ -16,15 +16,15 @@ def join_cli(
         list[str], typer.Argument(help="Names or paths of trained pipelines")
     ],
     output: Annotated[
-        Path, typer.Option("--output", "-o", help="Folder for the pipeline, joined")
+        Path, typer.Option("--output", "-o", help="Folder for the joined pipeline")
     ],
     name: Annotated[
-        str, typer.Option(help="Name of the component in all of them")
+        str, typer.Option(help="Name of the component in each pipeline")
     ] = "pointing_parser",
 ) -> None:
-    """Join trained parsers, as of several seeds, to one that decides by their mean."""
+    """Join trained parsers, such as those of several seeds, into an ensemble."""
     with clear_errors():
         nlp = join_parsers([spacy.load(model) for model in models], name)
         with write_folder(output) as folder:
             nlp.to_disk(folder)
-    typer.echo(f"{len(models)} parsers joined in {output}")
+    typer.echo(f"Joined {len(models)} parsers into {output}")

@@ -1,4 +1,4 @@
-"""What commands share: options, and how they say what is wrong."""
+"""Options and error reporting shared by commands."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,7 +9,7 @@ import typer
 
 
 class Broken(str, Enum):
-    """What to do with a broken tree."""
+    """What to do with a faulty tree."""
 
     raise_ = "raise"
     skip = "skip"
@@ -18,36 +18,35 @@ class Broken(str, Enum):
 BatchSize = Annotated[
     int | None,
     typer.Option(
-        "--batch-size", "-b", min=1, help="Texts parsed together; else the pipeline's"
+        "--batch-size", "-b", min=1, help="Texts per batch; the pipeline's by default"
     ),
 ]
 Field = Annotated[
     str | None,
     typer.Option(
-        help="Field of the JSON lines that holds the text: 'text' in .jsonl files; if "
-        "given, standard input is JSON lines, too",
+        help="Field of JSON lines that contains the text ('text' in .jsonl files by "
+        "default); makes standard input JSON lines",
         show_default=False,
     ),
 ]
 GpuId = Annotated[int, typer.Option("--gpu-id", "-g", help="GPU, -1 for the CPU")]
 Model = Annotated[str, typer.Argument(help="Name or path of a trained pipeline")]
 OnError = Annotated[
-    Broken, typer.Option(help="Stop at a broken tree, or skip it and warn")
+    Broken, typer.Option(help="Stop at a faulty tree, or skip it and warn")
 ]
-Resume = Annotated[
-    bool, typer.Option("--resume", help="Go on where a stopped run has come to")
-]
+Resume = Annotated[bool, typer.Option("--resume", help="Resume an interrupted run")]
 Texts = Annotated[
-    list[str], typer.Option("--text", "-t", help="A text, read before all files")
+    list[str],
+    typer.Option("--text", "-t", help="A text to parse; read before any files"),
 ]
 
 
 @contextmanager
 def clear_errors() -> Iterator[None]:
-    """Print what is wrong with the input in one line, and exit with status 1."""
+    """Print an error in the input as one line, and exit with status 1."""
     try:
         yield
-    except BrokenPipeError:  # whoever reads the output has had enough
+    except BrokenPipeError:  # the reader of the output has stopped, as `head` does
         raise
     except (ImportError, OSError, ValueError) as error:
         typer.secho(f"Error: {error}", fg="red", err=True)

@@ -1,15 +1,13 @@
 """The command `parse`."""
 
-import multiprocessing
-import os
 import sys
 from collections.abc import Iterable, Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated
 
 import spacy
 import typer
-from spacy.cli._util import setup_gpu
 from spacy.language import Language
 from spacy.tokens import Doc
 from tqdm import tqdm
@@ -23,6 +21,7 @@ from ..util.resume import (
     skip_texts,
     write_partial,
 )
+from .environment import spawn_processes, use_gpu
 from .formats import WRITERS, Format, show_error
 from .inputs import STDIN, Item, find_inputs, parse_items, read_items
 from .options import BatchSize, Field, GpuId, Model, Resume, Texts, clear_errors
@@ -31,46 +30,49 @@ from .options import BatchSize, Field, GpuId, Model, Resume, Texts, clear_errors
 def parse_cli(
     model: Model,
     inputs: Annotated[
-        list[Path], typer.Argument(help="Files and folders; - is standard input")
+        list[Path], typer.Argument(help="Files and folders; - for standard input")
     ] = [],  # noqa: B006
     texts: Texts = [],  # noqa: B006
     output: Annotated[
         Path | None,
         typer.Option(
-            "--output", "-o", dir_okay=False, help="File; else standard output"
+            "--output", "-o", dir_okay=False, help="File; standard output by default"
         ),
     ] = None,
     form: Annotated[
         Format | None,
-        typer.Option("--format", "-f", help="Else by the output's suffix, or brackets"),
+        typer.Option(
+            "--format", "-f", help="By default that of the output's suffix, or brackets"
+        ),
     ] = None,
     field: Field = None,
     resume: Resume = False,
     batch_size: BatchSize = None,
     n_process: Annotated[
-        int, typer.Option("--n-process", "-n", min=1, help="Processes, on CPUs")
+        int,
+        typer.Option("--n-process", "-n", min=1, help="Number of processes, on CPUs"),
     ] = 1,
     gpu_id: GpuId = -1,
 ) -> None:
-    """Parse texts to trees.
+    """Parse texts into trees.
 
     A text is a line of a file, a field of a line of a .jsonl file, or a Doc of a .spacy
-    file. One that fails is reported, makes the exit code 1, and leaves an empty line
-    (brackets), an object with an "error" (jsonl), a comment (conll) or an empty Doc
-    (spacy) in its place.
+    file. A text that fails is reported, sets the exit code to 1, and is written as an
+    empty line (brackets), an object with an "error" (jsonl), a comment (conll) or an
+    empty Doc (spacy).
     """
     form = form or Format.of(output)
     if output is None and (resume or form is Format.spacy):
         raise typer.BadParameter(
-            "--resume and the format spacy need a file.", param_hint="--output"
+            "--resume and --format spacy require a file.", param_hint="--output"
         )
     if gpu_id >= 0 and n_process > 1:
-        raise typer.BadParameter("A GPU takes one process.", param_hint="--n-process")
-    with clear_errors():
+        raise typer.BadParameter(
+            "Use one process with a GPU.", param_hint="--n-process"
+        )
+    with clear_errors(), spawn_processes() if n_process > 1 else nullcontext():
         files = find_inputs(inputs or ([] if texts else [STDIN]))
-        setup_gpu(gpu_id, silent=True)
-        if n_process > 1:
-            _prepare_processes()
+        use_gpu(gpu_id)
         nlp = spacy.load(model)
         nlp.batch_size = batch_size or nlp.batch_size
         items = read_items(texts, files, field, nlp.vocab)
@@ -90,13 +92,6 @@ def parse_cli(
             raise ValueError(f"{progress.failed} of {progress.texts} texts failed.")
 
 
-def _prepare_processes() -> None:
-    """Let processes start anew, with a thread each: in copies of this one, torch would
-    wait for threads that are not there."""
-    multiprocessing.set_start_method("spawn", force=True)
-    os.environ.setdefault("OMP_NUM_THREADS", "1")
-
-
 def _name(nlp: Language) -> str:
     return "{lang}_{name}-{version}".format(**nlp.meta)
 
@@ -113,7 +108,7 @@ def _make_pieces(
     progress: Progress,
     is_shown: bool,
 ) -> Iterator[bytes]:
-    # A bar belongs on a terminal, and not between the lines of the output.
+    # No progress bar between the lines of the output. None: only on a terminal.
     no_bar = True if is_shown and sys.stdout.isatty() else None
     for item, found in tqdm(
         parsed, unit=" texts", initial=progress.texts, disable=no_bar
@@ -122,7 +117,7 @@ def _make_pieces(
         if failed:
             tqdm.write(f"{item.place}: {show_error(found)}", file=sys.stderr)
         progress.count(str(item.text), failed)
-        # Half a surrogate pair, as JSON can hold, becomes the escape that it was.
+        # JSON may contain lone surrogates, which are written as escapes again.
         yield WRITERS[form](item, found).encode("utf8", "backslashreplace")
 
 
@@ -137,5 +132,5 @@ def _finish(output: Path, form: Format) -> None:
     if form is Format.spacy:
         collect_docs(output, store_user_data=True)
     else:
-        get_partial(output).replace(output.resolve())  # not the link to it
+        get_partial(output).replace(output.resolve())  # follows a symbolic link
     remove_partial(output)

@@ -11,7 +11,7 @@ from .options import clear_errors
 
 
 class SettingName(str, Enum):
-    """A parameter file of EVALB."""
+    """A set of EVALB parameters."""
 
     collins = "collins"
     nk = "nk"
@@ -19,13 +19,13 @@ class SettingName(str, Enum):
 
 
 def score_cli(
-    gold: Annotated[Path, typer.Argument(help="Gold trees, one a line")],
-    predicted: Annotated[Path, typer.Argument(help="Predicted trees, one a line")],
+    gold: Annotated[Path, typer.Argument(help="File of gold trees")],
+    predicted: Annotated[Path, typer.Argument(help="File of predicted trees")],
     setting: Annotated[
-        SettingName, typer.Option(help="Parameter file of EVALB")
+        SettingName, typer.Option(help="EVALB parameters")
     ] = SettingName.collins,
 ) -> None:
-    """Compare bracketed trees by the rules of EVALB and print its table."""
+    """Compare bracketed trees by the rules of EVALB, and print its table."""
     with clear_errors():
         report = evaluate_files(gold, predicted, setting.value)
     typer.echo(report.table(), nl=False)

@@ -8,37 +8,41 @@ from typing import Annotated, Any
 
 import spacy
 import typer
-from spacy.cli._util import setup_gpu
 from spacy.tokens import Doc, Span
 
 from ..tokens.getters import get_span_string
 from ..tokens.search import PatternError, compile_pattern, find_constituents
 from ..tokens.sentences import get_sentences
+from .environment import use_gpu
 from .formats import show_error
 from .inputs import STDIN, find_inputs, parse_items, read_items, read_treebank
 from .options import BatchSize, Broken, Field, GpuId, OnError, Texts, clear_errors
 
 
 def search_cli(
-    pattern: Annotated[str, typer.Argument(help='As of tgrep: "NP < PP"; "*" for all')],
+    pattern: Annotated[
+        str, typer.Argument(help='tgrep pattern: "NP < PP"; "*" for all')
+    ],
     inputs: Annotated[
         list[Path],
         typer.Argument(
             help="Parsed .spacy files and bracketed trees: files, folders or globs; "
-            "with --model texts, as for `parse`"
+            "with --model, texts as for `parse`"
         ),
     ] = [],  # noqa: B006
     labels: Annotated[
-        list[str], typer.Option("--label", help="Labels, of which to have one")
+        list[str], typer.Option("--label", help="Match any of these labels")
     ] = [],  # noqa: B006
     words: Annotated[
-        list[str], typer.Option("--word", help="Words, to have all of them")
+        list[str], typer.Option("--word", help="Contain all of these words")
     ] = [],  # noqa: B006
-    min_length: Annotated[int, typer.Option(help="Words at least")] = 1,
-    max_length: Annotated[int | None, typer.Option(help="Words at most")] = None,
+    min_length: Annotated[int, typer.Option(help="Minimum number of words")] = 1,
+    max_length: Annotated[
+        int | None, typer.Option(help="Maximum number of words")
+    ] = None,
     model: Annotated[
         str | None,
-        typer.Option("--model", "-m", help="Pipeline that parses the inputs first"),
+        typer.Option("--model", "-m", help="Pipeline to parse the inputs with"),
     ] = None,
     texts: Texts = [],  # noqa: B006
     field: Field = None,
@@ -48,12 +52,12 @@ def search_cli(
 ) -> None:
     """Find constituents by pattern.
 
-    Of each are printed, with tabs between: its file and the number of its line, Doc or
-    tree; the number of its sentence there; the offset of its first character and of the
-    one after its last; its text; its brackets.
+    Prints a line for each constituent, with tab-separated columns: file and number of
+    the line, Doc or tree; number of the sentence in it; offset of the first character;
+    offset after the last character; text; brackets.
     """
     if not model and (texts or not inputs):
-        raise typer.BadParameter("Give trees, or a --model.", param_hint="INPUTS")
+        raise typer.BadParameter("Provide trees or a --model.", param_hint="INPUTS")
     failed = 0
     with clear_errors():
         compile_pattern(pattern)
@@ -65,7 +69,7 @@ def search_cli(
             "max_length": max_length,
         }
         if model:
-            setup_gpu(gpu_id, silent=True)
+            use_gpu(gpu_id)
             docs = _parse(model, inputs, texts, field, batch_size)
         else:
             docs = chain.from_iterable(
@@ -77,7 +81,7 @@ def search_cli(
                 failed += 1
                 typer.echo(f"{place}: {show_error(found)}", err=True)
             elif found:
-                _print(place, doc, found)
+                _print(place, found)
         if failed:
             raise ValueError(f"{failed} text(s) failed.")
 
@@ -108,8 +112,8 @@ def _search(doc: Doc | Exception, query: dict[str, Any]) -> list[Span] | Excepti
         return error
 
 
-def _print(place: str, doc: Doc, found: list[Span]) -> None:
-    starts = [sent.start for sent in get_sentences(doc)]
+def _print(place: str, found: list[Span]) -> None:
+    starts = [sent.start for sent in get_sentences(found[0].doc)]
     for span in found:
         sentence = bisect_right(starts, span.start)
         text = " ".join(span.text.split())

@@ -1,4 +1,4 @@
-"""The command that draws trees: in the terminal, or as an SVG or HTML file."""
+"""The command `show`."""
 
 import sys
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ from spacy.tokens import Doc
 
 from ..training.corpus import read_docs
 from ..util.files import write_whole
-from ..visualization.render import render
+from ..visualization.render import draw
 from .inputs import STDIN
 from .options import clear_errors
 
@@ -30,7 +30,7 @@ def show_cli(
     source: Annotated[
         Path | None,
         typer.Argument(
-            help="A .spacy file, or a file, folder or glob of bracketed trees; - is a "
+            help="A .spacy file, or a file, folder or glob of bracketed trees; - for a "
             "text on standard input"
         ),
     ] = None,
@@ -38,15 +38,15 @@ def show_cli(
         list[str], typer.Option("--text", "-t", help="A text to parse and draw instead")
     ] = [],  # noqa: B006
     model: Annotated[
-        str, typer.Option("--model", "-m", help="Pipeline that parses text")
+        str, typer.Option("--model", "-m", help="Pipeline to parse texts with")
     ] = "en_pointparse_sm",
     gold: Annotated[
         Path | None,
-        typer.Option(help="Gold trees to compare with: wrong brackets are marked"),
+        typer.Option(help="Gold trees to compare with; errors are marked"),
     ] = None,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="File to draw in: .svg, .html or .txt"),
+        typer.Option("--output", "-o", help="File to write: .svg, .html or .txt"),
     ] = None,
     style: Annotated[
         Style, typer.Option(help="Draw trees, or spans (in HTML)")
@@ -57,25 +57,27 @@ def show_cli(
 ) -> None:
     """Draw trees, in the terminal or in a file."""
     if (source is None) != bool(texts):
-        raise typer.BadParameter("Give either a file or a --text.", param_hint="SOURCE")
-    shape = _choose_shape(output, style)
+        raise typer.BadParameter(
+            "Provide either a file or a --text.", param_hint="SOURCE"
+        )
+    render_style, page = _choose_style(output, style)
     found = islice(_read(source, texts, model), limit or None)
     if output is None and gold is None:
         for doc in found:
-            typer.echo(render(doc, style="text", jupyter=False) + "\n")
+            typer.echo(draw(doc, "text") + "\n")
         return
     docs = list(found)
     if not any(len(doc) for doc in docs):
         raise ValueError(f"Nothing to draw in {source or texts}.")
     vocab = spacy.blank("xx").vocab
     golds = list(islice(read_docs(gold, vocab), limit or None)) if gold else None
-    picture = render(docs, jupyter=False, gold=golds, **shape)
+    picture = draw(docs, render_style, page=page, gold=golds)
     if output is None:
         typer.echo(picture)
     else:
         with write_whole(output) as path:
             path.write_text(picture, encoding="utf8")
-        typer.echo(f"Drawn in {output}")
+        typer.echo(f"Saved to {output}")
 
 
 def _read(source: Path | None, texts: list[str], model: str) -> Iterator[Doc]:
@@ -84,13 +86,14 @@ def _read(source: Path | None, texts: list[str], model: str) -> Iterator[Doc]:
     return read_docs(source, spacy.blank("xx").vocab)
 
 
-def _choose_shape(output: Path | None, style: Style) -> dict[str, str | bool]:
-    """Choose style and page of a picture by the name of its file."""
+def _choose_style(output: Path | None, style: Style) -> tuple[str, bool]:
+    """Choose the style of a picture, and whether to make an HTML page, by the suffix of
+    the file."""
     suffix = ".txt" if output is None else output.suffix
     if suffix == ".html":
-        return {"style": style.value, "page": True}
+        return style.value, True
     if style is Style.span:
-        raise ValueError("Spans are drawn in HTML: name a file with --output NAME.html")
+        raise ValueError("Spans are drawn in HTML. Use --output NAME.html.")
     if suffix not in (".svg", ".txt"):
-        raise ValueError(f"Name the file .svg, .html or .txt, not {output}.")
-    return {"style": "tree" if suffix == ".svg" else "text"}
+        raise ValueError(f"The output must end in .svg, .html or .txt, not {output}.")
+    return "tree" if suffix == ".svg" else "text", False

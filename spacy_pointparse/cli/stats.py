@@ -22,18 +22,19 @@ def stats_cli(
         ),
     ],
     top: Annotated[
-        int, typer.Option(help="Most frequent labels and chains shown")
+        int,
+        typer.Option(help="Number of labels and chains to show, most frequent first"),
     ] = 20,
     plot_path: Annotated[
         Path | None,
-        typer.Option("--plot", help="Picture to draw, as .png or .svg"),
+        typer.Option("--plot", help="File for a plot, such as a .png or .svg"),
     ] = None,
     on_error: OnError = Broken.raise_,
 ) -> None:
     """Count sentences, words, labels and unary chains of a treebank.
 
-    The depth of a tree is the number of brackets around its deepest word, without the
-    tag.
+    The depth of a tree is the maximum number of brackets around a word, not counting
+    its tag.
     """
     stats = TreebankStats()
     skipped: list[str] = []
@@ -48,10 +49,11 @@ def stats_cli(
                         raise ValueError(skipped[0]) from None
         if skipped:
             warnings.warn(
-                f"skipped {len(skipped)} Doc(s). The first: {skipped[0]}", stacklevel=1
+                f"skipped {len(skipped)} Doc(s). First error: {skipped[0]}",
+                stacklevel=1,
             )
         if not stats.lengths:
-            raise ValueError("There is not one sentence in it.")
+            raise ValueError(f"No sentences in {', '.join(map(str, data))}.")
         _print(stats, top)
         if plot_path is not None:
             plot(stats, plot_path)
@@ -72,13 +74,13 @@ def _print(stats: TreebankStats, top: int) -> None:
             ("depth", list(stats.depths.elements())),
         )
     ]
-    _print_table(("of a sentence", "mean", "median", "most"), measures)
+    _print_table(("per sentence", "mean", "median", "max"), measures)
     for name, counts in (
         ("label", stats.labels),
         ("tag", stats.tags),
         ("unary chain", stats.chains),
     ):
-        rows = [(label, count) for label, count in counts.most_common(top)]
+        rows = counts.most_common(top)
         others = counts.total() - sum(count for _, count in rows)
         if others:
             rows.append((f"({len(counts) - len(rows)} others)", others))

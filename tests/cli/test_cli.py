@@ -746,7 +746,7 @@ def test_stats_of_what_has_no_trees(run, write, vocab, read_doc):
         result = run("stats", bank, "--on-error", "skip")
     assert ["sentences", "1"] in [line.split() for line in result.stdout.splitlines()]
     Path("empty.mrg").write_text("")
-    check_error(run("stats", "empty.mrg"), "not one sentence")
+    check_error(run("stats", "empty.mrg"), "No sentences in empty.mrg")
     docs = [read_doc("(UH Yes)"), Doc(vocab, words=["Yes"])]
     DocBin(docs=docs).to_disk("some.spacy")
     check_error(run("stats", "some.spacy"), "some.spacy:2", "no constituency parse")

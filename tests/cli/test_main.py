@@ -181,7 +181,7 @@ def test_main_evaluate(run, write, trained_path, trees, tmp_path):
     result = run("evaluate", trained_path, write(*trees), "--output", output)
     assert result.exit_code == 0
     rows = dict(line.rsplit(maxsplit=1) for line in result.stdout.splitlines())
-    assert rows["LABELLED F1"] == "100.00"
+    assert rows["LABELED F1"] == "100.00"
     assert rows["COMPLETE MATCH"] == "100.00"
     assert rows["TAG ACCURACY"] == "100.00"
     assert rows["REJECTED BY EVALB"] == "0"
@@ -239,7 +239,7 @@ def test_main_join(run, trained_path, tmp_path):
     output = tmp_path / "joined"
     result = run("join", trained_path, trained_path, "--output", output)
     assert result.exit_code == 0
-    assert result.stdout == f"2 parsers joined in {output}\n"
+    assert result.stdout == f"Joined 2 parsers into {output}\n"
     model = spacy.load(output).get_pipe("pointing_parser").model
     assert len(model.layers) == 2
 
@@ -259,14 +259,14 @@ def test_main_evaluate_missing_input(run, write, trained_path, tmp_path, what):
 
 def test_main_evaluate_on_no_tree(run, write, trained_path):
     data = write()
-    check_error(run("evaluate", trained_path, data), f"no tree in {data}")
+    check_error(run("evaluate", trained_path, data), f"No trees in {data}")
 
 
 def test_main_evaluate_output_that_cannot_be_written(run, write, trained_path, trees):
     data = write(*trees)
     result = run("evaluate", trained_path, data, "--output", data.parent)
     check_error(result, str(data.parent))
-    assert "LABELLED F1" in result.stdout
+    assert "LABELED F1" in result.stdout
 
 
 @pytest.mark.skipif(has_torch_cuda_gpu, reason="there is a GPU")

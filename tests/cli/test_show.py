@@ -100,7 +100,7 @@ def test_show_compares_as_many_as_there_are(run, write):
 def test_show_svg(run, write, tmp_path, read_doc):
     output = tmp_path / "new" / "trees.svg"
     result = run(write(LINES[0], LINES[2]), "--output", output)
-    assert result.stdout == f"Drawn in {output}\n"
+    assert result.stdout == f"Saved to {output}\n"
     svg = output.read_text(encoding="utf8")
     assert svg == render([read_doc(LINES[0]), read_doc(LINES[2])])
     assert ElementTree.fromstring(svg).tag == "{http://www.w3.org/2000/svg}svg"
@@ -195,6 +195,6 @@ def test_show_as_the_page_on_pictures_says(run, write, tmp_path, read_doc, monke
         assert (result.exit_code, result.stderr) == (0, "")
         printed += result.stdout
     assert "NNS children" in printed and "NNS Birds" in printed
-    drawn = set(re.findall("Drawn in (.*)", printed))
+    drawn = set(re.findall("Saved to (.*)", printed))
     assert drawn == {"tree.svg", "errors.html", "corpus.html"}
     assert all(Path(name).stat().st_size for name in drawn)
