@@ -5,9 +5,11 @@ unpickled."""
 import os
 import re
 from contextlib import redirect_stdout
+from importlib.util import find_spec
 from io import StringIO
 
 import numpy
+import pytest
 import spacy
 from thinc.api import Adam, Linear, Model
 
@@ -26,6 +28,14 @@ PARSES = [
 BOAT = (
     "(S (NP (PRP She)) (VP (VBD sold) (NP (NP (DT the) (JJ old) (NN boat)) "
     "(PP (IN with) (NP (DT a) (JJ red) (NN sail))))) (. .))"
+)
+needs_svgling = pytest.mark.skipif(
+    find_spec("svgling") is None,
+    reason="no svgling: the extra [pictures]",
+)
+needs_matplotlib = pytest.mark.skipif(
+    find_spec("matplotlib") is None,
+    reason="no matplotlib: the extra [plot]",
 )
 BROKEN = "(TOP (S (NP (NN oops)) (VP (VB"
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from samples import BROKEN, LINES
+from samples import BROKEN, LINES, needs_svgling
 from spacy.tokens import DocBin
 from spacy.util import is_package
 from typer.testing import CliRunner
@@ -97,6 +97,7 @@ def test_show_compares_as_many_as_there_are(run, write):
     assert result.stdout.count("gold (") == 2
 
 
+@needs_svgling
 def test_show_svg(run, write, tmp_path, read_doc):
     output = tmp_path / "new" / "trees.svg"
     result = run(write(LINES[0], LINES[2]), "--output", output)
@@ -107,7 +108,7 @@ def test_show_svg(run, write, tmp_path, read_doc):
     assert [path.name for path in output.parent.iterdir()] == ["trees.svg"]
 
 
-@pytest.mark.parametrize("style", ["tree", "span"])
+@pytest.mark.parametrize("style", [pytest.param("tree", marks=needs_svgling), "span"])
 def test_show_html(run, write, tmp_path, read_doc, style):
     output = tmp_path / "trees.html"
     run(write(LINES[0]), "-o", output, "--style", style)

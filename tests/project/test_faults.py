@@ -19,7 +19,15 @@ import numpy
 import pytest
 import spacy
 import torch
-from samples import BOAT, LINES, PARSES, Payload, parses
+from samples import (
+    BOAT,
+    LINES,
+    PARSES,
+    Payload,
+    needs_matplotlib,
+    needs_svgling,
+    parses,
+)
 from spacy.cli import app as spacy_app
 from spacy.cli.train import train as spacy_train
 from spacy.language import Language
@@ -277,6 +285,9 @@ WRITERS = {
     "stats": ["stats", "trees.mrg", "--plot", "out.svg"],
 }
 
+NEEDS = {"show": needs_svgling, "stats": needs_matplotlib}
+NAMES = [pytest.param(name, marks=NEEDS.get(name, ())) for name in WRITERS]
+
 
 @pytest.fixture
 def workplace(run, trained_path, write, trees):
@@ -287,7 +298,7 @@ def workplace(run, trained_path, write, trees):
     return Path()
 
 
-@pytest.mark.parametrize("name", WRITERS)
+@pytest.mark.parametrize("name", NAMES)
 def test_full_disk_is_named_and_leaves_nothing_half_written(run, workplace, name):
     command = WRITERS[name]
     assert run(*command).exit_code == 0
@@ -326,7 +337,7 @@ def test_parsing_goes_on_when_a_full_disk_has_room_again(run, workplace, form):
         assert Path(f"out.{form}").read_bytes() == Path(f"whole.{form}").read_bytes()
 
 
-@pytest.mark.parametrize("name", [*WRITERS, "parse"])
+@pytest.mark.parametrize("name", [*NAMES, "parse"])
 # Below a file there is no folder, and in /sys nobody makes files, not even root.
 @pytest.mark.parametrize("folder", ["texts.txt/new", "/sys"])
 def test_unwritable_folder_is_named(run, workplace, name, folder):
@@ -524,7 +535,7 @@ def test_training_without_the_vectors_that_it_needs(write, trees, tmp_path):
     spacy.blank("en").to_disk(tmp_path / "vectors")
     for vectors, message in (
         ("nowhere", "nowhere"),
-        (str(tmp_path / "vectors"), "StaticVectors.v1 finds no word vectors"),
+        (str(tmp_path / "vectors"), "StaticVectors.v1 found no word vectors"),
     ):
         paths = {"paths.train": data, "paths.dev": data, "paths.vectors": vectors}
         with pytest.raises((OSError, ValueError), match=message):

@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 
 import pytest
 import spacy
-from samples import run_page
+from samples import needs_svgling, run_page
 from spacy import displacy
 from spacy.tokens import Doc, Span
 from spacy.util import is_package
@@ -19,7 +19,8 @@ from spacy_pointparse.visualization import render as render_module
 from spacy_pointparse.visualization.render import get_colors, render
 
 PAGE = Path(__file__).parents[2] / "docs" / "pictures.md"
-STYLES = ["tree", "text", "span"]
+TREE = pytest.param("tree", marks=needs_svgling)
+STYLES = [TREE, "text", "span"]
 BOAT = (
     "(S (NP (PRP She)) (VP (VBD sold) (NP (NP (DT the) (JJ old) (NN boat)) "
     "(PP (IN with) (NP (DT a) (NN sail))))) (. .))"
@@ -102,6 +103,7 @@ def read_labels(html):
 # --- trees ---
 
 
+@needs_svgling
 def test_drawing_tree(read_doc):
     svg = render(read_doc(FLAT))
     words = [text for text, _ in read_words(svg)]
@@ -111,6 +113,7 @@ def test_drawing_tree(read_doc):
     assert " ".join(words) == f"{shown} . ."
 
 
+@needs_svgling
 def test_drawing_tree_puts_words_in_order_below_their_constituents(read_doc):
     places = dict(read_words(render(read_doc(FLAT))))
     words = ["She", "sold", "the", "old", "boat", "with", "a", "sail"]
@@ -119,6 +122,7 @@ def test_drawing_tree_puts_words_in_order_below_their_constituents(read_doc):
     assert places["with"] < places["NX"] < places["sail"]
 
 
+@needs_svgling
 def test_drawing_tree_of_several_sentences_is_one_picture(read_doc):
     doc = read_doc(BOAT, "(UH Yes)", "(S (VP (VB Run)))")
     texts = [text for text, _ in read_words(render(doc))]
@@ -127,6 +131,7 @@ def test_drawing_tree_of_several_sentences_is_one_picture(read_doc):
     assert one == ["S", "VP", "VB", "Run"]
 
 
+@needs_svgling
 def test_drawing_tree_of_a_constituent(read_doc):
     doc = read_doc(BOAT)
     assert [text for text, _ in read_words(render(doc[5:8]))][:3] == [
@@ -136,6 +141,7 @@ def test_drawing_tree_of_a_constituent(read_doc):
     ]
 
 
+@needs_svgling
 def test_drawing_tree_of_a_long_sentence_keeps_words_apart(read_doc):
     words = ["counterrevolutionaries", "I", "WHADVP", "a", "internationalisation"] * 12
     nodes = " ".join(f"(NP (NN {word}))" for word in words)
@@ -149,12 +155,14 @@ def test_drawing_tree_of_a_long_sentence_keeps_words_apart(read_doc):
         assert places[i + 1] - places[i] > needed
 
 
+@needs_svgling
 def test_drawing_tree_of_wide_letters_keeps_words_apart(read_doc):
     doc = read_doc("(NP (NN 重要重要重要) (NN 健康健康健康))")
     places = [x for word, x in read_words(render(doc)) if len(word) == 6]
     assert places[1] - places[0] > 6 * 14
 
 
+@needs_svgling
 def test_drawing_tree_runs_from_right_to_left_where_letters_do(read_doc):
     svg = render(read_doc(HEBREW))
     places = dict(read_words(svg))
@@ -164,6 +172,7 @@ def test_drawing_tree_runs_from_right_to_left_where_letters_do(read_doc):
     assert "direction: rtl" not in render(read_doc(FLAT))
 
 
+@needs_svgling
 def test_drawing_goes_by_the_letters_not_by_the_language(read_doc):
     doc = read_doc("(S (NP (NN yeled)) (VP (VB rac)))", vocab=spacy.blank("he").vocab)
     places = dict(read_words(render(doc)))
@@ -177,6 +186,7 @@ def make_deep(vocab, depth):
     return doc
 
 
+@needs_svgling
 def test_drawing_deep_trees(vocab):
     texts = [text for text, _ in read_words(render(make_deep(vocab, 200)))]
     assert texts.count("NP") == 199
@@ -353,7 +363,7 @@ def test_drawing_lets_no_text_become_an_attribute_or_element(vocab, style, evil)
     )
 
 
-@pytest.mark.parametrize("style", ["tree", "text"])
+@pytest.mark.parametrize("style", [TREE, "text"])
 def test_drawing_shows_control_characters_as_codes(vocab, style):
     doc = Doc(vocab, words=["\x1b[31mred", "a\nb", "c\x0bd", "e\u2028f"])
     set_constituents(doc, [(0, 4, "X\x1b[0m")])
@@ -407,6 +417,7 @@ def test_drawing_compares(read_doc):
     )
 
 
+@needs_svgling
 def test_drawing_compares_in_every_style(read_doc):
     doc, gold = read_doc(FLAT), read_doc(BOAT)
     svg = render(doc, gold=gold)
@@ -427,6 +438,7 @@ def test_drawing_compares_in_every_style(read_doc):
     assert marked[0][1] == marked[1][1] != marked[2][1] not in others
 
 
+@needs_svgling
 def test_drawing_leaves_what_is_compared_as_it_was(read_doc):
     doc, gold = read_doc(FLAT), read_doc(BOAT)
     render(doc, gold=gold)
@@ -517,6 +529,7 @@ def test_drawing_is_shown_in_a_notebook(read_doc, monkeypatch, shown, style):
     assert len(shown) == 2
 
 
+@needs_svgling
 def test_drawing_outside_of_a_notebook_shows_nothing(read_doc, shown):
     assert isinstance(render(read_doc(BOAT)), str)
     assert shown == []
