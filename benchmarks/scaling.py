@@ -28,7 +28,7 @@ from spacy.tokens import Doc
 from torch_struct import TreeCRF
 
 from spacy_pointparse.pointing import Decoder, decode_batch, decode_exact
-from spacy_pointparse.training.corpus import read_docs
+from spacy_pointparse.tokens.treebank import read_docs
 
 LENGTHS = [10, 20, 40, 80, 160, 320, 640]
 BATCH_WORDS = 6400

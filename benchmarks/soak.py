@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from peers.common import read_memory
 
 from spacy_pointparse.tokens import SPANS_KEY
-from spacy_pointparse.training.corpus import read_docs
+from spacy_pointparse.tokens.treebank import read_docs
 
 SENTENCES = 1_000_000
 BLOCKS = 20

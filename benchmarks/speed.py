@@ -37,7 +37,8 @@ from thinc.api import Model
 from spacy_pointparse.evaluation.report import evaluate_files
 from spacy_pointparse.pipeline.pointing_parser import PointingParser
 from spacy_pointparse.pointing import Decoder
-from spacy_pointparse.training.corpus import create_corpus, read_docs
+from spacy_pointparse.tokens.treebank import read_docs
+from spacy_pointparse.training.corpus import create_corpus
 
 HERE = Path(__file__).parent
 RUNS = 3

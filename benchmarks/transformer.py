@@ -19,7 +19,7 @@ from compare import WSJ
 from nltk import Tree
 from speed import Parser, time_parser
 
-from spacy_pointparse.training.corpus import read_docs
+from spacy_pointparse.tokens.treebank import read_docs
 from spacy_pointparse.trees import tree_to_string
 
 LENGTHS = [12, 24, 48, 80, 120, 160]

@@ -23,7 +23,7 @@ from spacy_pointparse.pipeline.pointing_parser import (
     PointingParser,
     make_pointing_parser,
 )
-from spacy_pointparse.training.corpus import read_docs
+from spacy_pointparse.tokens.treebank import read_docs
 from spacy_pointparse.visualization.glossary import GLOSSARY, explain
 
 DOCS = Path(__file__).parent
@@ -50,14 +50,14 @@ FUNCTIONS = {
     "decode_beam",
     "tokens": "set_constituents get_constituents find_constituents PatternError "
     "to_penn to_discbracket to_json from_json describe make_doc",
-    "training.corpus": "read_docs",
+    "tokens.treebank": "read_docs",
     "training.convert": "convert_treebank",
     "evaluation.scorer": "constituents_score find_errors",
     "evaluation.evalb": "summarize SentenceCounts",
     "evaluation.report": "evaluate_files Report",
     "evaluation.stats": "TreebankStats",
-    "pipeline.join": "join_parsers",
-    "visualization.plot": "plot",
+    "pipeline.join_parsers": "join_parsers",
+    "visualization.plot_stats": "plot",
     "parallel.processes": "parse_texts",
     "parallel.spark": "parse",
 }

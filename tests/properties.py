@@ -43,8 +43,8 @@ from spacy_pointparse.pointing import (
 )
 from spacy_pointparse.tokens import SPANS_KEY, get_sentences, make_doc
 from spacy_pointparse.tokens.constituents import UNKNOWN_TAG
+from spacy_pointparse.tokens.treebank import read_docs
 from spacy_pointparse.training.convert import convert_treebank
-from spacy_pointparse.training.corpus import read_docs
 from spacy_pointparse.trees import (
     ROOT,
     TreebankError,

@@ -12,7 +12,7 @@ from spacy.vocab import Vocab
 
 from spacy_pointparse.tokens import make_doc
 from spacy_pointparse.trees import Constituent, build_tree, clean_tree, tree_to_string
-from spacy_pointparse.trees.chunks import MAX_SIZE
+from spacy_pointparse.trees.line_chunks import MAX_SIZE
 
 # --- texts ---
 

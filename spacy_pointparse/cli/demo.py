@@ -38,7 +38,7 @@ def demo_cli(
         )
     from streamlit.web import cli
 
-    from ..visualization.page.page import load_pipeline
+    from ..visualization.page.content import load_pipeline
 
     load_pipeline(model)
     options = [] if port is None else ["--server.port", str(port)]

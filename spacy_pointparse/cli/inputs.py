@@ -15,7 +15,7 @@ from spacy.vocab import Vocab
 
 from ..parallel.processes import parse_texts
 from ..tokens.docbin import SUFFIX, unpack_docs
-from ..training.corpus import list_files, read_docs
+from ..tokens.treebank import list_files, read_docs
 from ..util.files import walk_folder
 
 STDIN = Path("-")

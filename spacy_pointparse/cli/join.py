@@ -6,7 +6,7 @@ from typing import Annotated
 import spacy
 import typer
 
-from ..pipeline.join import join_parsers
+from ..pipeline.join_parsers import join_parsers
 from ..util.files import write_folder
 from .options import clear_errors
 

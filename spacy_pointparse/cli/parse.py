@@ -22,9 +22,9 @@ from ..util.resume import (
     write_partial,
 )
 from .environment import spawn_processes, use_gpu
-from .formats import WRITERS, Format, show_error
 from .inputs import STDIN, Item, find_inputs, parse_items, read_items
 from .options import BatchSize, Field, GpuId, Model, Resume, Texts, clear_errors
+from .writers import WRITERS, Format, show_error
 
 
 def parse_cli(

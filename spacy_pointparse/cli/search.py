@@ -14,9 +14,9 @@ from ..tokens.getters import get_span_string
 from ..tokens.search import PatternError, compile_pattern, find_constituents
 from ..tokens.sentences import get_sentences
 from .environment import use_gpu
-from .formats import show_error
 from .inputs import STDIN, find_inputs, parse_items, read_items, read_treebank
 from .options import BatchSize, Broken, Field, GpuId, OnError, Texts, clear_errors
+from .writers import show_error
 
 
 def search_cli(

@@ -11,7 +11,7 @@ import spacy
 import typer
 from spacy.tokens import Doc
 
-from ..training.corpus import read_docs
+from ..tokens.treebank import read_docs
 from ..util.files import write_whole
 from ..visualization.render import draw
 from .inputs import STDIN

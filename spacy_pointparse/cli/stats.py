@@ -9,7 +9,7 @@ import typer
 from wasabi import table
 
 from ..evaluation.stats import TreebankStats
-from ..visualization.plot import plot
+from ..visualization.plot_stats import plot
 from .inputs import read_treebank
 from .options import Broken, OnError, clear_errors
 

@@ -14,7 +14,9 @@ from spacy.scorer import PRFScore
 
 from ..trees.structure import EMPTY_TAG, Constituent
 
-Parse = tuple[Sequence[str], Sequence[str], Sequence[Constituent]]  # words, tags, tree
+FlatTree = tuple[
+    Sequence[str], Sequence[str], Sequence[Constituent]
+]  # words, tags, tree
 Brackets = Counter[Constituent]
 VALID, ERROR, SKIPPED = range(3)
 
@@ -105,11 +107,13 @@ class SentenceCounts:
     per_type: Mapping[str, PRFScore] = field(default_factory=dict)
 
 
-def count_brackets(gold: Parse, pred: Parse, setting: EvalbParams) -> SentenceCounts:
+def count_brackets(
+    gold: FlatTree, pred: FlatTree, setting: EvalbParams
+) -> SentenceCounts:
     """Compare two parses of a sentence.
 
-    gold (Parse): The gold words, tags and constituents.
-    pred (Parse): The predicted words, tags and constituents.
+    gold (FlatTree): The gold words, tags and constituents.
+    pred (FlatTree): The predicted words, tags and constituents.
     setting (EvalbParams): The parameters.
     RETURNS (SentenceCounts): The counts, all zero if the words differ.
     """
@@ -135,17 +139,19 @@ def count_brackets(gold: Parse, pred: Parse, setting: EvalbParams) -> SentenceCo
     )
 
 
-def _drop_empties(parse: Parse) -> Parse:
+def _drop_empties(parse: FlatTree) -> FlatTree:
     return _keep_words(parse, [tag != EMPTY_TAG for tag in parse[1]])
 
 
-def delete_words(gold: Parse, pred: Parse, setting: EvalbParams) -> tuple[Parse, Parse]:
+def delete_words(
+    gold: FlatTree, pred: FlatTree, setting: EvalbParams
+) -> tuple[FlatTree, FlatTree]:
     """Delete the words with deleted tags from both parses.
 
-    gold (Parse): The gold parse.
-    pred (Parse): The predicted parse.
+    gold (FlatTree): The gold parse.
+    pred (FlatTree): The predicted parse.
     setting (EvalbParams): The parameters.
-    RETURNS (Tuple[Parse, Parse]): The gold and the predicted parse.
+    RETURNS (Tuple[FlatTree, FlatTree]): The gold and the predicted parse.
     """
     golds = [tag not in setting.deleted for tag in gold[1]]
     preds = [tag not in setting.deleted for tag in pred[1]]
@@ -156,7 +162,7 @@ def delete_words(gold: Parse, pred: Parse, setting: EvalbParams) -> tuple[Parse,
     return _keep_words(gold, golds), _keep_words(pred, preds)
 
 
-def _keep_words(parse: Parse, kept: Sequence[bool]) -> Parse:
+def _keep_words(parse: FlatTree, kept: Sequence[bool]) -> FlatTree:
     words, tags, constituents = parse
     return (
         [word for word, keep in zip(words, kept) if keep],

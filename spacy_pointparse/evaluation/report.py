@@ -11,7 +11,7 @@ from ..trees.reader import parse_trees, read_lines
 from ..trees.structure import EMPTY_TAG, flatten_tree
 from .evalb import (
     EvalbParams,
-    Parse,
+    FlatTree,
     SentenceCounts,
     add_types,
     count_brackets,
@@ -126,8 +126,8 @@ def evaluate_files(
     return Report(rows, rules.cutoff)
 
 
-def _read_parses(path: str | Path, setting: EvalbParams) -> list[Parse]:
-    parses: list[Parse] = []
+def _read_parses(path: str | Path, setting: EvalbParams) -> list[FlatTree]:
+    parses: list[FlatTree] = []
     lines = (_FAILED.sub(f"({EMPTY_TAG} *)", line) for line in read_lines(path))
     for tree in parse_trees(lines, str(path)):
         words, tags, brackets = flatten_tree(tree)

@@ -21,7 +21,7 @@ from ..tokens.sentences import get_sentences
 from ..trees.structure import Constituent
 from .evalb import (
     EvalbParams,
-    Parse,
+    FlatTree,
     add_types,
     count_crossing,
     delete_words,
@@ -120,7 +120,7 @@ class _Text(NamedTuple):
     tags: list[str]
     places: list[int]
 
-    def get_parse(self, start: int, end: int) -> Parse:
+    def get_parse(self, start: int, end: int) -> FlatTree:
         """Get the words and tags that begin in a range of characters."""
         first, last = (bisect_left(self.places, place) for place in (start, end))
         inside = [i for i in range(first, last) if self.words[i]]

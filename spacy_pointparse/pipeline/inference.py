@@ -1,7 +1,7 @@
 """Docs to parses: what a trained model scores is decoded, labeled and put together.
 
-A model tells how it is used, by functions among its attributes: "embed", "point" and
-"label" (see `ml.models.pointing_parser`).
+A model says how it is used by functions among its attributes: "embed", "point" and
+"label" (see `ml.models.network`).
 """
 
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ from ..pointing.decoder import Decoder
 from ..pointing.encoding import EMPTY, Pointings, pointing_to_spans
 from ..pointing.k_best_labels import find_k_best_labels
 from ..tokens.parse import Parse
-from ..tokens.sentences import Segment, segment_docs
+from ..tokens.segments import Segment, segment_docs
 from ..trees.structure import ROOT
 from ..util.arrays import log_softmax, offset_rows, to_ids
 from ..util.batching import batch_by_length

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy
 
-from .splitting import Scores, Targets, list_by_target, point_at_ends, score_splits
+from .binary_splits import Scores, Targets, list_by_target, point_at_ends, score_splits
 
 
 def decode_beam(

@@ -2,7 +2,7 @@
 
 import numpy
 
-from .splitting import Scores, Targets, split_levels
+from .binary_splits import Scores, Targets, split_levels
 
 
 def decode_exact(

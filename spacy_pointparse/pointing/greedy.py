@@ -3,7 +3,7 @@
 import numpy
 from numpy.lib.stride_tricks import sliding_window_view
 
-from .splitting import (
+from .binary_splits import (
     Scores,
     Targets,
     list_by_target,

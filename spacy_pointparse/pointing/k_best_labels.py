@@ -5,7 +5,7 @@ from operator import itemgetter
 
 import numpy
 
-from .splitting import Scores, Targets
+from .binary_splits import Scores, Targets
 
 
 def find_k_best_labels(

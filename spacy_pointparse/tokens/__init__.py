@@ -9,9 +9,9 @@ from .constituents import (
     get_constituents,
     set_constituents,
 )
-from .docs import make_doc
 from .export import describe, from_json, to_discbracket, to_json, to_penn
 from .extensions import install_extensions
+from .make_docs import make_doc
 from .search import PatternError, find_constituents
 from .sentences import get_sentences
 

@@ -13,7 +13,7 @@ from spacy.vocab import Vocab
 from tqdm import tqdm
 
 from ..tokens.docbin import SUFFIX, collect_docs, pack_docs
-from ..tokens.docs import make_doc
+from ..tokens.make_docs import make_doc
 from ..trees.cleaning import harmonize
 from ..trees.structure import tree_to_string
 from ..util.resume import (

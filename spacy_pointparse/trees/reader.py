@@ -14,8 +14,8 @@ from typing import Any, Literal
 
 from nltk.tree import Tree
 
-from .chunks import MAX_SIZE, Line, split_chunks
 from .cleaning import SEPARATORS, clean_tree
+from .line_chunks import MAX_SIZE, Line, split_chunks
 from .structure import flatten_tree
 
 SUFFIXES = frozenset([".mrg", ".ptb", ".psd", ".parse", ".penn", ".gld", ".brackets"])

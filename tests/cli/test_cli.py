@@ -22,8 +22,8 @@ from typer import Typer
 from typer.testing import CliRunner
 
 from spacy_pointparse.cli import app
-from spacy_pointparse.cli.formats import Format, write_columns
 from spacy_pointparse.cli.inputs import Item, parse_items
+from spacy_pointparse.cli.writers import Format, write_columns
 from spacy_pointparse.tokens.search import compile_pattern
 from spacy_pointparse.trees import read_trees
 

@@ -9,7 +9,7 @@ from spacy.tokens import Doc
 
 from spacy_pointparse.evaluation.stats import TreebankStats
 from spacy_pointparse.tokens import set_constituents
-from spacy_pointparse.visualization.plot import plot
+from spacy_pointparse.visualization.plot_stats import plot
 
 LINES = [
     "(S (NP (DT The) (NN otter)) (VP (VBZ sleeps)) (. .))",

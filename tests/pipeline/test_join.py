@@ -6,7 +6,7 @@ from samples import parses
 from spacy.util import load_config
 from thinc.api import Config, fix_random_seed
 
-from spacy_pointparse.pipeline.join import join_parsers
+from spacy_pointparse.pipeline.join_parsers import join_parsers
 
 
 @pytest.fixture

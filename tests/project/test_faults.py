@@ -38,9 +38,9 @@ from typer.testing import CliRunner
 
 from spacy_pointparse.cli import app
 from spacy_pointparse.tokens import make_doc
+from spacy_pointparse.tokens.treebank import read_docs
 from spacy_pointparse.training import convert
 from spacy_pointparse.training.convert import convert_treebank
-from spacy_pointparse.training.corpus import read_docs
 from spacy_pointparse.util.resume import get_partial
 
 ROOT = Path(__file__).parents[2]

@@ -4,7 +4,7 @@ import pytest
 from spacy.tokens import Doc
 
 from spacy_pointparse.tokens import get_sentences
-from spacy_pointparse.tokens.sentences import Segment, segment_docs
+from spacy_pointparse.tokens.segments import Segment, segment_docs
 from spacy_pointparse.util import batching
 from spacy_pointparse.util.batching import batch_by_length
 

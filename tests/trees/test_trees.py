@@ -16,10 +16,10 @@ from nltk.tree import Tree
 from spacy_pointparse.trees import (
     TreebankError,
     build_tree,
-    chunks,
     clean_tree,
     escape_word,
     flatten_tree,
+    line_chunks,
     parse_trees,
     read_trees,
     reader,
@@ -78,7 +78,7 @@ def read_skipping(text):
 
 
 def set_max_size(monkeypatch, size):
-    for module in (chunks, reader):
+    for module in (line_chunks, reader):
         monkeypatch.setattr(module, "MAX_SIZE", size)
 
 
@@ -199,7 +199,7 @@ def test_trees_fault_names_both_lines():
 
 
 def test_trees_unclosed_does_not_swallow_the_file(monkeypatch):
-    monkeypatch.setattr(chunks, "MAX_LINES", 10)
+    monkeypatch.setattr(line_chunks, "MAX_LINES", 10)
     lines = iter(["(X", *["(Y (NN a))"] * 1000])
     with pytest.raises(TreebankError, match=r"line 1: .* still open"):
         next(parse_trees(lines))
@@ -208,9 +208,9 @@ def test_trees_unclosed_does_not_swallow_the_file(monkeypatch):
 
 @pytest.mark.parametrize("period", [["(X"], ["(X", "(X a)"], [FLUSH_LEFT[:-1]]])
 def test_trees_unclosed_ones_are_read_in_linear_time(monkeypatch, period):
-    add, reads = chunks._Chunk.add, []
+    add, reads = line_chunks._Chunk.add, []
     monkeypatch.setattr(
-        chunks._Chunk, "add", lambda self, line: reads.append(add(self, line))
+        line_chunks._Chunk, "add", lambda self, line: reads.append(add(self, line))
     )
     lines = "\n".join(period * 3000).split("\n")
     read_skipping("\n".join([*lines, GOOD]))
@@ -265,7 +265,7 @@ def test_trees_memory_is_bounded(write, monkeypatch, start, unit, end):
         with pytest.warns(UserWarning, match="skipped"):
             for _ in read_trees(path, on_error="skip"):
                 pass
-        assert tracemalloc.get_traced_memory()[1] < 500 * chunks.MAX_SIZE
+        assert tracemalloc.get_traced_memory()[1] < 500 * line_chunks.MAX_SIZE
     finally:
         tracemalloc.stop()
 

@@ -61,7 +61,7 @@ def model(trained_path, tmp_path_factory):
 def page():
     """The module of the page, with nothing loaded or parsed."""
     pytest.importorskip("streamlit", reason="the page needs Streamlit")
-    from spacy_pointparse.visualization.page import page
+    from spacy_pointparse.visualization.page import content as page
 
     page.load_pipeline.cache_clear()
     page.parse.cache_clear()

@@ -13,7 +13,7 @@ from thinc.types import Floats2d, Ints1d
 from ..modules import CharacterLSTM
 from ..torch_wrapper import wrap_torch
 from ..types import Tok2Vec
-from .word_types import spread
+from .distinct_words import spread
 
 InT = list[Doc]
 OutT = list[Floats2d]

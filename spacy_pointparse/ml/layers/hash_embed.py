@@ -18,9 +18,9 @@ from thinc.api import (
 from thinc.types import Floats2d, Ints2d
 
 from ..types import Tok2Vec
+from .embed_seen_values import embed_seen_values
 from .extract_features import extract_features
-from .seen_values import embed_seen_values
-from .table_sum import table_sum
+from .sum_tables import table_sum
 
 
 def build_hash_embed(

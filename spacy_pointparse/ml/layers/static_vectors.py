@@ -12,7 +12,7 @@ from thinc.api import Linear, Model
 from thinc.types import Floats2d
 
 from ..types import Tok2Vec
-from .word_types import look_up, spread
+from .distinct_words import look_up, spread
 
 InT = list[Doc]
 OutT = list[Floats2d]

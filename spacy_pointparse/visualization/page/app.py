@@ -2,6 +2,6 @@
 
 import sys
 
-from spacy_pointparse.visualization.page.page import show_page
+from spacy_pointparse.visualization.page.content import show_page
 
 show_page(sys.argv[1])

@@ -8,7 +8,7 @@ from thinc.api import Model, get_array_module
 from thinc.types import Floats2d, Ints2d
 
 from ..types import Table
-from .word_types import look_up
+from .distinct_words import look_up
 
 InT = Ints2d
 OutT = Floats2d

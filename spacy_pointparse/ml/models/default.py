@@ -6,11 +6,11 @@ from spacy.tokens import Doc
 from thinc.api import Model, Ragged
 from thinc.types import Floats2d
 
-from ..layers.labeler import labeler
+from ..layers.label_heads import labeler
 from ..layers.pointing_heads import pointing_heads
 from ..layers.tagged_encoder import tagged_encoder
 from ..types import Batch, Scores
-from .assembly import assemble_parser
+from .network import assemble_parser
 
 
 def build_pointing_parser(

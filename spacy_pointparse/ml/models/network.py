@@ -7,7 +7,7 @@ from spacy.tokens import Doc
 from thinc.api import Model, NumpyOps, Ragged
 from thinc.types import Floats2d, Floats3d, Ints1d
 
-from ..layers.gather import gather_sentences
+from ..layers.gather_sentences import gather_sentences
 from ..layers.hash_embed import find_rare_values
 from ..modules import MixedPrecision
 from ..torch_wrapper import TorchOps, get_torch_modules
