@@ -20,8 +20,8 @@ import spacy
 import torch
 from compare import prepare
 from one_thread import run
-from thinc.api import Config
 
+from spacy_pointparse.cli.config import make_config
 from spacy_pointparse.training.corpus import create_corpus
 
 CONFIGS = Path(__file__).parents[1] / "configs"
@@ -41,7 +41,7 @@ class Option:
     """
 
     changes: dict[str, Any] = field(default_factory=dict)
-    config: str = "cpu"
+    config: str = "base"
     retrained: bool = True
 
 
@@ -124,7 +124,7 @@ def bilstm(width: int) -> Option:
     return model(**dict.fromkeys(widths, width))
 
 
-DEFAULT = "default (cpu.cfg)"
+DEFAULT = "default (base.cfg)"
 OPTIONS = {
     DEFAULT: Option(),
     "pointing: between words, not gaps": model(pointing="biaffine"),
@@ -213,33 +213,28 @@ class Bench:
     def train(
         self, option: Option, treebank: str, data: Path, folder: Path, seed: int
     ) -> float:
-        config = Config().from_disk(CONFIGS / f"{option.config}.cfg", interpolate=False)
         steps = WSJ_STEPS if treebank == WSJ else GUM_STEPS
         if option.config == "transformer":
             steps = TRANSFORMER_STEPS
-        for place, value in {
+        changes = {
             **option.changes,
             "paths.train": f"{data}/train.mrg",
             "paths.dev": f"{data}/dev.mrg",
             "system.seed": seed,
             "training.max_steps": steps,
             "training.eval_frequency": steps // 8,
-        }.items():
-            set_value(config, place, value)
-        for name in config["paths"].keys() & self.paths.keys():
-            config["paths"][name] = self.paths[name]
-        config.to_disk(folder / "config.cfg")
+        }
+        if option.config in self.paths:
+            changes[f"paths.{option.config}"] = self.paths[option.config]
+        config = make_config(list_files(option), changes)
+        config.to_disk(folder / "config.cfg", interpolate=False)
         return run(
             "spacy", "train", f"{folder}/config.cfg", "--output", f"{folder}/training"
         )
 
 
-def set_value(config: Config, place: str, value: Any) -> None:
-    *blocks, name = place.split(".")
-    block: dict[str, Any] = config
-    for key in blocks:
-        block = block[key]
-    block[name] = value
+def list_files(option: Option) -> list[Path]:
+    return [CONFIGS / f"{name}.cfg" for name in ("base", option.config)]
 
 
 def score(

@@ -17,14 +17,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from one_thread import ENVIRONMENT, run, score
+from one_thread import ENVIRONMENT, run, score, train
 from roundtrip import OPTIONS
 
 from spacy_pointparse.evaluation.report import evaluate_files
 from spacy_pointparse.trees import read_trees, tree_to_string
 
 HERE = Path(__file__).parent
-CONFIGS = HERE.parent / "configs"
 REQUIREMENTS = {
     "supar": ["supar==1.1.4"],
     # Its last release does not run with transformers 5.
@@ -87,7 +86,7 @@ ROWS = {
         WSJ, "supar", TAGS, 2 * HOUR, ("--tags", *MANY_EPOCHS, "--seed", "1")
     ),
     "tags-stanza": Row(WSJ, "stanza", TAGS, HOUR),
-    "words": Row(WSJ, "cpu", NOTHING, 2000),
+    "words": Row(WSJ, "base", NOTHING, 2000),
     "words-supar": Row(WSJ, "supar", NOTHING, "words"),
     "words-benepar": Row(WSJ, "benepar", NOTHING, HOUR),
     "transformer": Row(WSJ, "transformer", TRANSFORMER, 1800),
@@ -96,7 +95,7 @@ ROWS = {
 }
 for language in ("id_icon", "ja_keyaki_open", "is_greynir_gold"):
     # The sentences are tokenized, so a language's own rules are not needed.
-    ROWS[language] = Row(language, "cpu", NOTHING, 2000, ("--nlp.lang", "xx"))
+    ROWS[language] = Row(language, "base", NOTHING, 2000, ("--nlp.lang", "xx"))
     ROWS[f"{language}-supar"] = Row(language, "supar", NOTHING, language)
 
 
@@ -143,11 +142,8 @@ def train_ours(row: Row, data: Path, folder: Path) -> dict[str, Any]:
     paths = ["--paths.train", f"{data}/train.mrg", "--paths.dev", f"{data}/dev.mrg"]
     if row.given == TRANSFORMER:
         paths += ["--paths.transformer", str(find_transformer(folder.parent))]
-    seconds = run(
-        *("spacy", "train", str(CONFIGS / f"{row.parser}.cfg"), *paths),
-        *("--output", str(folder), "--training.max_steps", str(row.budget)),
-        *row.options,
-    )
+    steps = ("--training.max_steps", str(row.budget))
+    seconds = train(row.parser, folder, *paths, *steps, *row.options)
     return {"seconds": round(seconds), **score_ours(row, data, folder)}
 
 

@@ -14,9 +14,8 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from one_thread import run, score
+from one_thread import run, score, train
 
-CONFIGS = Path(__file__).parents[1] / "configs"
 HARMONIZE = ("--relabel", "NML=NP", "--unwrap", "HEADING", "--unwrap", "TITLE")
 HARMONIZE += ("--unwrap", "CAPTION", "--unwrap", "CIT")
 # Number of sentences of the treebanks besides GUM, 0 for all.
@@ -28,11 +27,12 @@ SETS = {"dev": "dev", "test": "test", "GENTLE": "ood_gentle"}
 class Row:
     """How to train a parser.
 
-    config (str): The config for all treebanks.
-    resume (str): The config for GUM alone.
+    config (str): What to merge with the base config for all treebanks.
+    resume (str): The same for GUM alone.
     pretrained (Optional[str]): The path setting of the pretrained part, if any.
     steps (Tuple[int, int]): Number of steps with each.
     options (Tuple[str]): Options for both.
+    rate (float): Learning rate for GUM alone.
     """
 
     config: str
@@ -40,6 +40,7 @@ class Row:
     pretrained: str | None
     steps: tuple[int, int]
     options: tuple[str, ...] = ()
+    rate: float = 0.001
 
 
 ROWS = {
@@ -59,10 +60,11 @@ ROWS = {
     ),
     "transformer": Row(
         "transformer",
-        "resume_transformer",
+        "transformer resume",
         "transformer",
         (3500, 1000),
         ("--training.dropout", "0.15"),
+        rate=0.0005,
     ),
 }
 
@@ -99,13 +101,14 @@ def measure(
         options = row.options
         if row.pretrained:
             options += (f"--paths.{row.pretrained}", str(pretrained[row.pretrained]))
-        seconds = train(
+        seconds = train_on(
             *(row.config, first, output / "mix", output, row.steps[0]),
             *options,
         )
-        seconds += train(
+        seconds += train_on(
             *(row.resume, last, output / "train.spacy", output, row.steps[1]),
             *("--paths.parser", f"{first}/model-last", *row.options),
+            *("--training.optimizer.learn_rate.initial_rate", str(row.rate)),
         )
         scores = {"seconds": seconds}
         for name in SETS:
@@ -114,11 +117,11 @@ def measure(
     return json.loads(result.read_text(encoding="utf8"))
 
 
-def train(
+def train_on(
     config: str, folder: Path, data: Path, output: Path, steps: int, *options: str
 ) -> float:
-    return run(
-        *("spacy", "train", f"{CONFIGS}/{config}.cfg", "--output", str(folder)),
+    return train(
+        *(config, folder),
         *("--paths.train", str(data), "--paths.dev", f"{output}/dev.spacy"),
         *("--training.max_steps", str(steps)),
         *("--training.eval_frequency", "500", *options),

@@ -7,6 +7,7 @@ import sys
 import time
 from pathlib import Path
 
+CONFIGS = Path(__file__).parents[1] / "configs"
 ENVIRONMENT = {
     **os.environ,
     "OMP_NUM_THREADS": "1",
@@ -25,6 +26,20 @@ def run(*arguments: str) -> float:
     start = time.perf_counter()
     subprocess.run([sys.executable, "-m", *arguments], check=True, env=ENVIRONMENT)
     return time.perf_counter() - start
+
+
+def train(configs: str, folder: Path, *overrides: str) -> float:
+    """Train a pipeline.
+
+    configs (str): What to merge with the base config: names of files, or "base" alone.
+    folder (Path): Folder for the pipeline.
+    overrides (str): Settings, as on the command line.
+    RETURNS (float): The seconds that training took.
+    """
+    base, config = str(CONFIGS / "base.cfg"), str(folder / "config.cfg")
+    merge = ("spacy_pointparse", "config", base, *configs.split(), "--output", config)
+    run(*merge, *overrides)
+    return run("spacy", "train", config, "--output", str(folder))
 
 
 def score(model: Path, data: Path, *options: str) -> float:

@@ -13,13 +13,12 @@ import tempfile
 from pathlib import Path
 
 import spacy
-from one_thread import run, score
+from one_thread import run, score, train
 from spacy.tokens import Doc, DocBin
 
 from spacy_pointparse.tokens import SPANS_KEY
 from spacy_pointparse.tokens.constituents import PARTIAL_ATTR
 
-CONFIG = Path(__file__).parents[1] / "configs" / "gold_tags.cfg"
 HIDDEN = 0.5
 
 
@@ -60,8 +59,8 @@ def main(treebank: str, max_steps: str = "2000", seed: str = "0") -> None:
 
 
 def train_and_score(folder: Path, file: str, max_steps: str, seed: str) -> float:
-    run(
-        *("spacy", "train", str(CONFIG), "--output", f"{folder}/{file}"),
+    train(
+        *("gold_tags", folder / file),
         *("--paths.train", f"{folder}/{file}.spacy"),
         *("--paths.dev", f"{folder}/dev.spacy"),
         *("--training.max_steps", max_steps, "--system.seed", seed),

@@ -73,7 +73,7 @@ def list_parsers(folder: Path) -> dict[str, Parser]:
     parsers = {
         "`en_pointparse_sm`": Parser("en_pointparse_sm"),
         "the same, mixed precision": Parser("en_pointparse_sm", mixed=True),
-        "`configs/cpu.cfg`": Parser(f"{folder}/words/model-best"),
+        "`configs/base.cfg`": Parser(f"{folder}/words/model-best"),
         "`configs/transformer.cfg`": Parser(f"{folder}/transformer/model-best"),
         "supar": Parser(f"{folder}/words-supar", "supar", (32, 200)),
         "benepar": Parser(f"{folder}/words-benepar", "benepar", (20, 60)),

@@ -1,4 +1,4 @@
-"""How fast `configs/cpu.cfg` trains, and what its batches and precision gain.
+"""How fast `configs/base.cfg` trains, and what its batches and precision gain.
 
     python benchmarks/training.py ../shared/treebanks/en_gum
 
@@ -22,7 +22,7 @@ from spacy.util import fix_random_seed, load_config, registry, resolve_dot_names
 
 from spacy_pointparse.pipeline.pointing_parser import PointingParser
 
-CONFIG = Path(__file__).parents[1] / "configs" / "cpu.cfg"
+CONFIG = Path(__file__).parents[1] / "configs" / "base.cfg"
 UPDATES = 150
 UNTIMED = 20
 IN_ORDER = {
@@ -32,7 +32,7 @@ IN_ORDER = {
     "discard_oversize": False,
 }
 ROWS: dict[str, dict[str, Any]] = {
-    "`configs/cpu.cfg`": {},
+    "`configs/base.cfg`": {},
     "sentences in corpus order": {"training.batcher": IN_ORDER},
     "mixed precision": {"components.pointing_parser.model.mixed_precision": True},
 }

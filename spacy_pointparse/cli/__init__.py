@@ -2,6 +2,7 @@
 
 import typer
 
+from .config import config_cli
 from .convert import convert_cli
 from .demo import demo_cli
 from .environment import short_warnings
@@ -25,6 +26,10 @@ app.command("show")(show_cli)
 app.command("demo")(demo_cli)
 app.command("stats")(stats_cli)
 app.command("convert")(convert_cli)
+app.command(
+    "config",
+    context_settings={"allow_extra_args": True, "ignore_unknown_options": True},
+)(config_cli)
 app.command("score")(score_cli)
 app.command("evaluate")(evaluate_cli)
 app.command("calibrate")(calibrate_cli)

@@ -13,6 +13,7 @@ from spacy.training import Example
 from spacy.util import load_config, registry
 from thinc.api import Adam, fix_random_seed
 
+from spacy_pointparse.cli.config import make_config
 from spacy_pointparse.ml.layers import sorted_transformer as transformer
 
 pytest.importorskip("spacy_transformers")
@@ -231,20 +232,29 @@ def test_sorted_transformer_leaves_padding_before_the_text_as_it_is(
 
 
 ONE_RATE = {"training.optimizer.learn_rate.initial_rate": 0.005}
-CONFIGS = {
-    "transformer": {**ONE_RATE, f"{MODEL}.upper_encoder.width": 32},
-    "paper_transformer": {
+CONFIGS = Path(__file__).parents[2] / "configs"
+SMALL = {
+    ("transformer",): {**ONE_RATE, f"{MODEL}.upper_encoder.width": 32},
+    ("transformer", "paper", "paper_transformer"): {
         **ONE_RATE,
         f"{MODEL}.pointing_width": 32,
         f"{MODEL}.singleton_width": 32,
-        f"{MODEL}.upper_encoder.width": 32,
-        f"{MODEL}.upper_encoder.key_width": 16,
+        f"{MODEL}.encoder.width": 32,
+        f"{MODEL}.encoder.key_width": 16,
     },
 }
 
 
-@pytest.mark.parametrize("name", CONFIGS)
-def test_transformer_config_learns(bert, write, trees, make_examples, tmp_path, name):
+def train_config(folder, names, overrides):
+    files = [CONFIGS / f"{name}.cfg" for name in ("base", *names)]
+    config = make_config(files, overrides)
+    config.to_disk(folder / "config.cfg", interpolate=False)
+    spacy_train(folder / "config.cfg", folder / "output")
+    return spacy.load(folder / "output" / "model-last")
+
+
+@pytest.mark.parametrize("names", SMALL)
+def test_transformer_config_learns(bert, write, trees, make_examples, tmp_path, names):
     data = str(write(*trees))
     overrides = {
         "paths.train": data,
@@ -253,11 +263,9 @@ def test_transformer_config_learns(bert, write, trees, make_examples, tmp_path, 
         f"{MODEL}.width": WIDTH,
         "training.max_steps": 100,
         "training.eval_frequency": 50,
-        **CONFIGS[name],
+        **SMALL[names],
     }
-    path = Path(__file__).parents[2] / "configs" / f"{name}.cfg"
-    spacy_train(path, tmp_path / "output", overrides=overrides)
-    nlp = spacy.load(tmp_path / "output" / "model-last")
+    nlp = train_config(tmp_path, names, overrides)
     assert nlp.pipe_names == ["sentencizer", "transformer", "pointing_parser"]
     assert nlp.meta["performance"]["spans_constituents_f"] > 0.9
 
@@ -278,9 +286,7 @@ def test_transformer_config_to_resume_goes_on(
         "training.eval_frequency": 1,
     }
     learned.to_disk(tmp_path / "learned")
-    path = Path(__file__).parents[2] / "configs" / "resume_transformer.cfg"
-    spacy_train(path, tmp_path / "output", overrides=overrides)
-    nlp = spacy.load(tmp_path / "output" / "model-last")
+    nlp = train_config(tmp_path, ("transformer", "resume"), overrides)
     # Two steps cannot have taught it the trees: it knew them.
     assert nlp.meta["performance"]["spans_constituents_f"] == 1.0
     assert parse(nlp, trees, make_examples) == trees
@@ -291,8 +297,7 @@ def test_transformer_config_to_resume_goes_on(
 
 def test_transformer_weights_have_the_names_that_its_config_scales(learned):
     """Else its rate would be that of all, without a word."""
-    path = Path(__file__).parents[2] / "configs" / "transformer.cfg"
-    scales = load_config(path)["training"]["optimizer"]["scales"]
+    scales = load_config(CONFIGS / "transformer.cfg")["training"]["optimizer"]["scales"]
     names = {
         pipe: [
             name

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 from hypothesis import strategies as st
-from spacy.util import is_package, load_model_from_config
-from thinc.api import Config
+from spacy.util import is_package, load_config, load_model_from_config, walk_dict
+
+from spacy_pointparse.cli.config import make_config
 
 ROOT = Path(__file__).parents[2]
 SOURCES = {"vectors", "transformer"}  # configs that need a model beside the trees
@@ -35,13 +36,8 @@ def test_options_of_the_ablation_initialize(benchmark, make_examples):
     for name, option in ablation.OPTIONS.items():
         if option.config in SOURCES:
             continue
-        path = ROOT / "configs" / f"{option.config}.cfg"
-        data = {"paths.train": "train.mrg", "paths.dev": "dev.mrg"}
-        config = Config().from_disk(path, overrides=data)
-        for place, value in option.changes.items():
-            ablation.set_value(config, place, value)
-        # As "spacy train" does: the tokenizer is that of the language.
-        nlp = load_model_from_config(config, auto_fill=True)
+        config = make_config(ablation.list_files(option), option.changes)
+        nlp = load_model_from_config(config)
         examples = make_examples(nlp)
         nlp.initialize(lambda examples=examples: examples)
         assert nlp(examples[0].x)._.parse_string, name
@@ -49,14 +45,16 @@ def test_options_of_the_ablation_initialize(benchmark, make_examples):
 
 def test_options_of_the_ablation_change_what_their_configs_have(benchmark):
     ablation = benchmark("ablation")
+    configs = {}
     for name, option in ablation.OPTIONS.items():
-        path = ROOT / "configs" / f"{option.config}.cfg"
+        if option.config not in configs:
+            configs[option.config] = make_config(ablation.list_files(option))
         for place, value in option.changes.items():
-            config = Config().from_disk(path, interpolate=False)
+            block = configs[option.config]
             for key in place.split("."):
-                config = config[key]
+                block = block[key]
             # The factors of the rates are those of transformer.cfg in one option.
-            assert config != value or option.config == "transformer", (name, place)
+            assert block != value or option.config == "transformer", (name, place)
 
 
 def test_ablation_decides_and_ends_among_what_it_screens(benchmark):
@@ -80,20 +78,20 @@ def test_measured_row_is_not_measured_again(benchmark, tmp_path, monkeypatch, wr
     for _ in range(2):
         scores = compare.measure("words", tmp_path, tmp_path / "output")
     assert scores == {"seconds": 7, "dev": 1.0, "test": 2.0}
-    assert trained == [("cpu", "(TOP (S (VP (VB Go))))\n")]
+    assert trained == [("base", "(TOP (S (VP (VB Go))))\n")]
 
 
 def test_rows_of_gum_name_settings_of_their_configs(benchmark):
     for row in benchmark("gum").ROWS.values():
-        for name in (row.config, row.resume):
-            path = ROOT / "configs" / f"{name}.cfg"
-            config = Config().from_disk(path, interpolate=False)
-            if name == row.config:
-                assert row.pretrained in [None, *config["paths"]]
-            for place in row.options[::2]:
-                block = config
-                for key in place.removeprefix("--").split("."):
-                    block = block[key]
+        for names in (row.config, row.resume):
+            settings = {
+                ".".join(keys)
+                for name in ("base", *names.split())
+                for keys, _ in walk_dict(load_config(ROOT / "configs" / f"{name}.cfg"))
+            }
+            if names == row.config and row.pretrained:
+                assert f"paths.{row.pretrained}" in settings
+            assert {place.removeprefix("--") for place in row.options[::2]} <= settings
 
 
 def test_rows_of_equal_time_follow_one_of_ours(benchmark):

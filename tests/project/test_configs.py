@@ -4,18 +4,38 @@ from pathlib import Path
 import numpy
 import pytest
 import spacy
+from spacy.cli.debug_config import debug_config
+from spacy.cli.debug_data import debug_data
 from spacy.cli.init_config import fill_config
 from spacy.cli.train import train as spacy_train
 from spacy.util import load_config, load_model_from_config, registry
 
+from spacy_pointparse.cli.config import make_config
 from spacy_pointparse.pipeline.pointing_parser import DEFAULT_MODEL
 from spacy_pointparse.training.callbacks import create_weight_rounder
 
-CONFIGS = Path(__file__).parents[2] / "configs"
-# Configs of a whole training, filled in; "senter" and "resume" build on a trained
-# pipeline, and what needs a transformer is trained in its own tests.
-WHOLE = ["cpu", "gpu", "large", "gold_tags", "vectors"]
-PAPER = ["paper", "paper_lstm", "paper_transformer"]
+ROOT = Path(__file__).parents[2]
+CONFIGS = ROOT / "configs"
+TOY = ROOT / "assets" / "toy"
+# What the base is merged with, by the name of the whole.
+WHOLE = {
+    "base": [],
+    "gpu": ["gpu"],
+    "large": ["large"],
+    "gold_tags": ["gold_tags"],
+    "vectors": ["vectors"],
+}
+PAPER = {
+    "paper": ["paper"],
+    "paper_lstm": ["paper", "paper_lstm"],
+    "paper_transformer": ["transformer", "paper", "paper_transformer"],
+}
+TRANSFORMERS = {  # trained in tests of their own
+    "transformer": ["transformer"],
+    "curated_transformer": ["transformer", "curated_transformer"],
+}
+SOURCED = {"senter": ["senter"], "resume": ["resume"]}
+MERGED = {**WHOLE, **PAPER, **TRANSFORMERS, **SOURCED}
 MODEL = "components.pointing_parser.model"
 ENCODERS = {
     "paper": {
@@ -33,15 +53,17 @@ SMALL = {
     f"{MODEL}.width": 32,
     f"{MODEL}.pointing_width": 32,
     f"{MODEL}.singleton_width": 32,
-    f"{MODEL}.upper_encoder.width": 32,
-    f"{MODEL}.upper_encoder.depth": 1,
+    f"{MODEL}.encoder.width": 32,
+    f"{MODEL}.encoder.depth": 1,
     "training.optimizer.learn_rate.initial_rate": 0.01,
     "training.optimizer.learn_rate.warmup_steps": 2,
 }
 
 
-def read_config(name, **options):
-    return load_config(CONFIGS / f"{name}.cfg", **options)
+def read_config(name, interpolate=False, **overrides):
+    paths = [CONFIGS / f"{each}.cfg" for each in ["base", *MERGED[name]]]
+    config = make_config(paths, overrides)
+    return config.interpolate() if interpolate else config
 
 
 @pytest.fixture
@@ -59,42 +81,67 @@ def run_train(write, trees, tmp_path):
             "training.eval_frequency": steps // 2,
             **overrides,
         }
-        spacy_train(CONFIGS / f"{name}.cfg", output, overrides=overrides)
+        config = read_config(name, **overrides)
+        config.to_disk(tmp_path / "config.cfg", interpolate=False)
+        spacy_train(tmp_path / "config.cfg", output)
         return spacy.load(output / "model-last")
 
     return run_train
 
 
-RESUME = ("resume", "resume_transformer")  # the latter in test_transformer
-TRANSFORMERS = ("transformer", "curated_transformer")  # in tests of their own
-
-
 def test_configs_are_all_tested():
-    names = {path.stem for path in CONFIGS.glob("*.cfg")}
-    assert names == {*WHOLE, *PAPER, *TRANSFORMERS, "senter", *RESUME}
+    names = {name for names in MERGED.values() for name in ["base", *names]}
+    assert names == {path.stem for path in CONFIGS.glob("*.cfg")}
 
 
-@pytest.mark.parametrize("name", WHOLE)
-def test_config_is_complete(name, tmp_path):
-    path = CONFIGS / f"{name}.cfg"
+@pytest.fixture
+def sources(trained_path):
+    return {name: {"paths.parser": str(trained_path)} for name in SOURCED}
+
+
+DATA = {f"paths.{split}": str(TOY / f"{split}.mrg") for split in ("train", "dev")}
+
+
+@pytest.mark.parametrize("name", MERGED)
+def test_merged_config_fits_the_commands_of_spacy(name, sources, tmp_path, capsys):
+    if "transformer" in MERGED[name]:
+        pytest.importorskip("spacy_transformers")
+    if name == "curated_transformer":
+        pytest.importorskip("spacy_curated_transformers")
+    path = tmp_path / "config.cfg"
+    read_config(name, **DATA, **sources.get(name, {})).to_disk(path, interpolate=False)
     fill_config(tmp_path / "filled.cfg", path)
     filled, config = (
         load_config(each, interpolate=False) for each in (tmp_path / "filled.cfg", path)
     )
-    # That of the language, whichever it is.
-    assert filled["nlp"].pop("tokenizer") == {"@tokenizers": "spacy.Tokenizer.v1"}
-    assert filled == config  # in which order depends on the version of spaCy
+    assert filled == config
+    debug_config(path)
+    assert "Config is valid" in capsys.readouterr().out
 
 
-# The readers need names of files when missing settings are filled in.
-PATHS = {"paths.train": "train.mrg", "paths.dev": "dev.mrg"}
+@pytest.mark.parametrize("name", ["base", "senter"])
+def test_debug_data_reads_the_trees(name, sources, write, trees, tmp_path, capsys):
+    data = str(write(*trees * 50))  # it wants a hundred documents
+    settings = {"paths.train": data, "paths.dev": data, **sources.get(name, {})}
+    settings["corpora.train.sentences_per_doc"] = 1
+    path = tmp_path / "config.cfg"
+    read_config(name, **settings).to_disk(path, interpolate=False)
+    debug_data(path, silent=False)
+    assert f"{50 * len(trees)} training docs" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("name", [*WHOLE, "paper", "paper_lstm"])
+def test_saved_pipeline_goes_on_without_an_optimizer(run_train, make_examples):
+    nlp = run_train("base", steps=2)
+    assert nlp.config.interpolate()["training"]["max_steps"] == 2
+    assert nlp.create_optimizer() is not nlp.resume_training()
+    examples = make_examples(nlp)
+    assert nlp.update(examples)["pointing_parser"] > 0
+    nlp.initialize(lambda: examples)
+
+
+@pytest.mark.parametrize("name", ["base", "paper"])
 def test_config_takes_the_tokenizer_of_the_language(name):
-    overrides = {"nlp.lang": "zh", **PATHS}
-    config = read_config(name, overrides=overrides, interpolate=True)
-    nlp = load_model_from_config(config, auto_fill=True)
+    nlp = load_model_from_config(read_config(name, **{"nlp.lang": "zh"}))
     chinese = spacy.blank("zh")
     assert type(nlp.tokenizer) is type(chinese.tokenizer)
     text = "我喜欢小猫。"
@@ -103,8 +150,7 @@ def test_config_takes_the_tokenizer_of_the_language(name):
 
 @pytest.mark.parametrize("name", WHOLE)
 def test_config_builds_a_pipeline(name):
-    config = read_config(name, overrides=PATHS, interpolate=True)
-    nlp = load_model_from_config(config, auto_fill=True)
+    nlp = load_model_from_config(read_config(name))
     assert nlp.pipe_names == ["sentencizer", "pointing_parser"]
     parser = nlp.get_pipe("pointing_parser")
     encoder = parser.model.get_ref("encoder")
@@ -113,29 +159,29 @@ def test_config_builds_a_pipeline(name):
     assert (parser.max_length, parser.overwrite_tags) == (1000, False)
 
 
-def test_config_of_the_cpu_holds_the_defaults():
-    parser = read_config("cpu")["components"]["pointing_parser"]
+def test_base_config_holds_the_defaults():
+    parser = read_config("base")["components"]["pointing_parser"]
     assert parser["model"] == DEFAULT_MODEL
 
 
 def test_config_of_the_gpu_differs_in_batches_only():
-    cpu, gpu = read_config("cpu"), read_config("gpu")
+    base, gpu = read_config("base"), read_config("gpu")
     assert gpu["system"].pop("gpu_allocator") == "pytorch"
-    assert cpu["system"].pop("gpu_allocator") is None
-    for config in (cpu, gpu):
+    assert base["system"].pop("gpu_allocator") is None
+    for config in (base, gpu):
         del config["nlp"]["batch_size"]
         del config["training"]["batcher"]["size"]
-    assert cpu == gpu
+    assert base == gpu
 
 
 def test_config_of_vectors_differs_in_its_embeddings_and_learns_two_trees():
-    cpu, vectors = (
+    base, vectors = (
         read_config(name)["components"]["pointing_parser"]["model"]
-        for name in ("cpu", "vectors")
+        for name in ("base", "vectors")
     )
-    assert vectors.pop("tok2vec")["*"]["hashed"] == cpu.pop("tok2vec")
-    assert (vectors.pop("left_width"), cpu.pop("left_width")) == (250, 0)
-    assert vectors == cpu
+    assert vectors.pop("tok2vec")["*"]["hashed"] == base.pop("tok2vec")
+    assert (vectors.pop("left_width"), base.pop("left_width")) == (250, 0)
+    assert vectors == base
 
 
 def test_parser_takes_its_vectors_into_a_pipeline_without(
@@ -170,7 +216,7 @@ def embed(nlp, examples):
     return numpy.vstack(tok2vec.predict([example.predicted for example in examples]))
 
 
-@pytest.mark.parametrize("name", PAPER[:2])
+@pytest.mark.parametrize("name", ["paper", "paper_lstm"])
 def test_config_of_the_paper_learns(run_train, name):
     nlp = run_train(name, steps=60, **SMALL)
     assert nlp.meta["performance"]["spans_constituents_f"] > 0.9
@@ -185,16 +231,15 @@ def test_config_of_the_paper_follows_it(name):
     widths = [model[f"{head}_width"] for head in ("pointing", "singleton", "label")]
     assert widths == [1024, 1024, 250]
     assert model["pointing"] == "query_key"
-    assert model["labels_from"] == "word"
-    assert model["tag_head"] is False and model["lower_encoder"] is None
-    encoder = dict(model["upper_encoder"])
+    assert model["@architectures"] == "spacy-pointparse.PaperParser.v1"
+    encoder = dict(model["encoder"])
     assert encoder == {**encoder, **ENCODERS[name]}
     embeddings = model["tok2vec"]["*"]
     # Apart, so that nothing is dropped as a whole.
     assert embeddings["words"]["attrs"] == ["NORM"]
     assert embeddings["tags"]["attrs"] == ["TAG"]
-    if "characters" in embeddings:
-        assert embeddings["characters"]["character_width"] == 64
+    if name != "paper_transformer":
+        assert embeddings["subwords"]["character_width"] == 64
     assert {
         embedding.get("width", model["width"]) for embedding in embeddings.values()
     } == {model["width"]}

@@ -37,6 +37,7 @@ from test_modules import list_files as list_sources
 from typer.testing import CliRunner
 
 from spacy_pointparse.cli import app
+from spacy_pointparse.cli.config import make_config
 from spacy_pointparse.tokens import make_doc
 from spacy_pointparse.tokens.treebank import read_docs
 from spacy_pointparse.training import convert
@@ -106,7 +107,7 @@ def killed_training(write, trees, tmp_path):
         "training.before_update": {"@callbacks": "die_in_third_step"},
     }
     output = tmp_path / "training"
-    kill(spacy_train, ROOT / "configs" / "cpu.cfg", output, overrides=overrides)
+    kill(spacy_train, ROOT / "configs" / "base.cfg", output, overrides=overrides)
     return tmp_path / "training" / "model-last"
 
 
@@ -114,7 +115,9 @@ def test_killed_training_goes_on_by_the_documented_command(
     killed_training, tmp_path, monkeypatch
 ):
     """At a rate of zero, what it ends with is what it goes on from."""
-    [command] = re.findall(r"^python -m spacy (train .*)$", PAGE.read_text(), re.M)
+    page = PAGE.read_text()
+    [config] = re.findall(r"^python -m spacy_pointparse (config .*)$", page, re.M)
+    [command] = re.findall(r"^python -m spacy (train .*)$", page, re.M)
     words = shlex.split(command)
     shutil.copytree(ROOT / "configs", tmp_path / "configs")
     for name in ("train.spacy", "dev.spacy"):
@@ -122,8 +125,9 @@ def test_killed_training_goes_on_by_the_documented_command(
     monkeypatch.chdir(tmp_path)
     words += ["--training.max_steps", "1", "--training.eval_frequency", "1"]
     words += ["--training.optimizer.learn_rate.initial_rate", "0.0"]
-    result = CliRunner().invoke(spacy_app, words)
-    assert result.exit_code == 0, result.output
+    for commands, arguments in ((app, shlex.split(config)), (spacy_app, words)):
+        result = CliRunner().invoke(commands, arguments)
+        assert result.exit_code == 0, result.output
     output = tmp_path / words[words.index("--output") + 1] / "model-last"
     assert output != killed_training
     models = [
@@ -492,7 +496,7 @@ def train(folder, train, dev, **overrides):
     """Train with the default config, at every step evaluated and saved."""
     paths = {"paths.train": str(train), "paths.dev": str(dev)}
     steps = {"training.max_steps": 3, "training.eval_frequency": 1}
-    config = ROOT / "configs" / "cpu.cfg"
+    config = ROOT / "configs" / "base.cfg"
     spacy_train(config, folder, overrides={**paths, **steps, **overrides})
 
 
@@ -538,8 +542,10 @@ def test_training_without_the_vectors_that_it_needs(write, trees, tmp_path):
         (str(tmp_path / "vectors"), "StaticVectors.v1 found no word vectors"),
     ):
         paths = {"paths.train": data, "paths.dev": data, "paths.vectors": vectors}
+        files = [ROOT / "configs" / f"{name}.cfg" for name in ("base", "vectors")]
+        make_config(files, paths).to_disk(tmp_path / "config.cfg")
         with pytest.raises((OSError, ValueError), match=message):
-            spacy_train(ROOT / "configs/vectors.cfg", tmp_path / "out", overrides=paths)
+            spacy_train(tmp_path / "config.cfg", tmp_path / "out")
         assert not (tmp_path / "out" / "model-last").exists()
 
 

@@ -131,12 +131,14 @@ def project(tmp_path):
     for path in (tmp_path / "configs").glob("paper*.cfg"):
         config = load_config(path)
         model = config["components"]["pointing_parser"]["model"]
-        model.update(width=16, pointing_width=16, singleton_width=16)
-        encoder = model["upper_encoder"]
+        model.update(width=16)
+        if path.stem == "paper":
+            model.update(pointing_width=16, singleton_width=16)
+        encoder = model["encoder"]
         encoder.update(width=16, depth=1)
         if "key_width" in encoder:
             encoder.update(key_width=4, feedforward_width=16)
-        config.to_disk(path)
+        config.to_disk(path, interpolate=False)
     script = tmp_path / "benchmarks" / "paper_data.py"
     code = script.read_text(encoding="utf8")
     code = code.replace("39_832, 1_700, 2_416", "20, 1, 1")

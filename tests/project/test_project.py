@@ -66,7 +66,7 @@ def test_project_converts_every_tree(project, split, count):
 def test_project_trains_with_its_settings(project):
     nlp = spacy.load(project / "training" / "model-best")
     assert nlp.pipe_names == ["sentencizer", "pointing_parser"]
-    training = nlp.config["training"]
+    training = nlp.config.interpolate()["training"]
     assert (training["max_steps"], training["eval_frequency"]) == (3, 3)
     assert nlp.config["paths"]["train"] == "corpus/train.spacy"
     doc = nlp("The dog sleeps. A cat sat on the chair.")
@@ -92,7 +92,7 @@ def test_project_evaluates_on_the_test_trees(project):
         "speed",
     }
     assert scores["sents_f"] == 1.0
-    # In three steps it cannot have learnt the tags.
+    # In three steps it cannot have learned the tags.
     assert scores["constituents_tag_acc"] < 0.9
     assert scores["spans_constituents_f"] < 0.9
 
@@ -125,6 +125,7 @@ def test_project_makes_no_other_files(project):
         "train.spacy",
     ]
     assert sorted(path.name for path in (project / "training").iterdir()) == [
+        "config.cfg",
         "model-best",
         "model-last",
     ]
