@@ -160,7 +160,9 @@ def _fill(config: Config) -> Config:
                 f"[components.{name}] has a source and takes no settings: put the file "
                 "with the source last."
             )
-    filled = load_model_from_config(config, auto_fill=True, validate=False).config
+    filled = config
+    for _ in range(2):  # components may register functions that are filled in only then
+        filled = load_model_from_config(filled, auto_fill=True, validate=False).config
     filled["components"].update(get_sourced_components(config))
     return filled
 

@@ -45,7 +45,8 @@ def join_parsers(
     registry.resolve({"model": settings["model"]})
     first.replace_pipe(name, factory, config=settings)
     joined = _get_parser(first, name)
-    joined.cfg.update(labels=labels, spans_key=parsers[0].spans_key)
+    joined.cfg["labels"] = labels
+    joined.spans_key = parsers[0].spans_key
     for layer, model in zip(joined.model.layers, models):
         layer.from_bytes(model.to_bytes())
     return first

@@ -214,20 +214,11 @@ class PointingParser(TrainablePipe):
         self.max_length = max_length
         self.max_batch_tokens = max_batch_tokens
         self.overwrite_tags = overwrite_tags
+        self.spans_key = spans_key
         # What is saved with the weights; other settings are in the pipeline's config.
         self.cfg: dict[str, Any] = {
-            "labels": {"spans": [EMPTY], "unaries": [EMPTY], "tags": []},
-            "spans_key": spans_key,
+            "labels": {"spans": [EMPTY], "unaries": [EMPTY], "tags": []}
         }
-
-    @property
-    def spans_key(self) -> str:
-        """The span group to write parses to and to learn them from."""
-        return self.cfg["spans_key"]
-
-    @spans_key.setter
-    def spans_key(self, spans_key: str) -> None:
-        self.cfg["spans_key"] = spans_key
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -398,6 +389,15 @@ class PointingParser(TrainablePipe):
                 self._set_tags(doc, parse)
             calibrated = calibration.apply(numpy.array(probabilities))
             set_constituents(doc, brackets, calibrated, self.spans_key)
+
+    def score(self, examples: Iterable[Example], **kwargs: Any) -> dict[str, Any]:
+        """Score a batch of examples by the component's scoring method.
+
+        examples (Iterable[Example]): The examples.
+        kwargs (Any): Further arguments of the scoring method.
+        RETURNS (Dict[str, Any]): The scores.
+        """
+        return super().score(examples, **{"spans_key": self.spans_key, **kwargs})
 
     def _set_tags(self, doc: Doc, parse: Parse) -> None:
         for index, tag in zip(parse.words, parse.tags):

@@ -82,9 +82,9 @@ def test_vocabulary_does_not_grow(trained_path):
     assert len(strings) < before + 100
 
 
-def test_readme_on_spark(frame, trained_path):
-    readme = Path(__file__).parents[2] / "README.md"
-    [code] = [block for _, block in list_blocks(readme, "python") if "spark" in block]
+def test_page_on_spark(frame, trained_path):
+    page = Path(__file__).parents[2] / "docs" / "pipelines.md"
+    [code] = [block for _, block in list_blocks(page, "py") if "spark" in block]
     names = {"frame": frame}
     exec(code.replace("en_pointparse_sm", str(trained_path)), names)
     columns = ["id", "text", "parse_string", "constituents", "error"]

@@ -764,7 +764,7 @@ def test_pointing_parser_settings_are_not_part_of_what_is_learnt(known, make_nlp
     parser.from_bytes(known.get_pipe("pointing_parser").to_bytes())
     assert parser.overwrite_tags is True
     assert (parser.max_length, parser.decode_from) == (7, "probabilities")
-    assert list(parser.cfg) == ["labels", "spans_key"]
+    assert list(parser.cfg) == ["labels"]
     assert parser.label_data == known.get_pipe("pointing_parser").label_data
 
 

@@ -14,10 +14,9 @@ OTHER = "second"
 def two_parsers(trained_path):
     """A pipeline with two parsers, of which the second one writes to its own group."""
     nlp = spacy.load(trained_path)
-    parser = nlp.add_pipe(
-        "pointing_parser", name=OTHER, source=spacy.load(trained_path)
-    )
-    parser.spans_key = OTHER
+    config = {"components.pointing_parser.spans_key": OTHER}
+    other = spacy.load(trained_path, config=config)
+    nlp.add_pipe("pointing_parser", name=OTHER, source=other)
     return nlp
 
 
