@@ -22,9 +22,9 @@ def is_word(piece: str) -> bool:
 
 
 def reduce_dimensions(vectors: numpy.ndarray, dimensions: int) -> numpy.ndarray:
-    centred = vectors - vectors.mean(axis=0)
-    _, _, components = numpy.linalg.svd(centred, full_matrices=False)
-    reduced = centred @ components[:dimensions].T
+    centered = vectors - vectors.mean(axis=0)
+    _, _, components = numpy.linalg.svd(centered, full_matrices=False)
+    reduced = centered @ components[:dimensions].T
     return reduced / reduced.std()
 
 

@@ -1,4 +1,4 @@
-"""The law of the house: a package imports only packages above it."""
+"""A package imports only packages above it."""
 
 import ast
 import subprocess

@@ -50,7 +50,7 @@ def list_brackets(tree, start: int = 0) -> Iterator[tuple[int, int, str]]:
 
 
 class Evaluator:
-    """Scores dev trees in place of stanza's, F1 of labelled brackets."""
+    """Scores dev trees in place of stanza's, F1 of labeled brackets."""
 
     def __init__(self, **settings) -> None:
         pass

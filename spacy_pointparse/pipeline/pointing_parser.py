@@ -222,7 +222,7 @@ class PointingParser(TrainablePipe):
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """The labels of constituents, without those that only binarisation uses."""
+        """The labels of constituents, without those that only binarization uses."""
         return tuple(sorted(get_plain_labels(self.cfg["labels"])))
 
     @property

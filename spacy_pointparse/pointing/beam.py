@@ -1,6 +1,7 @@
 """Several good trees, by a beam."""
 
 from heapq import nlargest
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 import numpy
@@ -16,28 +17,28 @@ def decode_beam(
 
     general (NDArray): Score of word i pointing at word k. Shape (length, length).
     singleton (NDArray): Score of word i being a part by itself. Shape (length,).
-    size (int): Number of trees that are kept.
-    RETURNS (List[Tuple[float, NDArray]]): The trees, best first, each its score and
-        the pointing of each word; fewer than `size` where there are no more.
+    size (int): Number of trees to keep.
+    RETURNS (List[Tuple[float, NDArray]]): The trees, best first: the score, and the
+        pointing of each word. Fewer than `size` if there are no more.
     """
     length = len(singleton)
     scores = list_by_target(general, singleton)
     beam = [_Partial(0.0, ((0, length - 1),), None)]
     for _ in range(length - 1):
-        grown = (
-            (partial.score + float(split_scores[k]), i, k)
-            for i, partial in enumerate(beam)
-            for split_scores in [score_splits(scores, *partial.spans[-1])]
-            for k in _find_largest(split_scores, size)
-        )
-        best = nlargest(size, grown, key=lambda tree: tree[0])
+        grown = []
+        for i, partial in enumerate(beam):
+            split_scores = score_splits(scores, *partial.spans[-1])
+            for k in _find_largest(split_scores, size):
+                grown.append((partial.score + float(split_scores[k]), i, k))
+        best = nlargest(size, grown, key=itemgetter(0))
         beam = [_split(beam[i], k, score) for score, i, k in best]
     return [(partial.score, _read_partial(partial, length)) for partial in beam]
 
 
 class _Partial(NamedTuple):
-    """A tree in the making: its spans of several words that wait to be split, and how
-    it came to be: the tree before, and what its last split pointed out."""
+    """An unfinished tree: its score, its spans of several words that are still to be
+    split, and its history, a pair of the history before and the pointings of the last
+    split."""
 
     score: float
     spans: tuple[tuple[int, int], ...]

@@ -1,4 +1,4 @@
-"""What the searches for a tree share.
+"""Splits of spans, which all searches for a tree share.
 
 The score of a tree is the sum of the scores of its pointings: a span that is the left
 part of a split is pointed out by its last word, a right part by its first word.
@@ -14,13 +14,13 @@ Targets = NDArray[numpy.intp]
 
 
 def score_splits(scores: Scores, start: int, last: int) -> Scores:
-    """Score the splits of a span behind each of its words but the last."""
+    """Score the splits of a span after each of its words but the last."""
     return scores[start, start:last] + scores[last, start + 1 : last + 1]
 
 
 def list_by_target(general: Scores, singleton: Scores) -> Scores:
-    """Row i holds, side by side in memory, how well each word points at word i. Shapes
-    (..., length, length) and (..., length)."""
+    """Transpose scores, so that row i holds how well each word points at word i, with
+    singleton scores on the diagonal. Shape (..., length, length)."""
     scores = general.swapaxes(-1, -2).copy()
     words = numpy.arange(scores.shape[-1])
     scores[..., words, words] = singleton
@@ -28,7 +28,7 @@ def list_by_target(general: Scores, singleton: Scores) -> Scores:
 
 
 def point_at_ends(length: int) -> Targets:
-    """What no split points out: the first word and the last point at each other."""
+    """Start a tree: its first and last words point at each other. Shape (length,)."""
     targets = numpy.zeros(length, dtype=numpy.intp)
     targets[0] = length - 1
     return targets
@@ -37,12 +37,12 @@ def point_at_ends(length: int) -> Targets:
 def split_levels(
     lengths: list[int], find_splits: Callable[[Targets, Targets, Targets], Targets]
 ) -> list[Targets]:
-    """Split several sentences, then their parts, level by level until all are words.
+    """Split several sentences, then their parts, level by level, down to single words.
 
     lengths (List[int]): Number of words of each sentence.
-    find_splits (Callable[[NDArray, NDArray, NDArray], NDArray]): Of spans, by the
-        number of their sentence and their first and last words, the number of words but
-        one in the left part of each.
+    find_splits (Callable[[NDArray, NDArray, NDArray], NDArray]): Given the index of the
+        sentence, the first word and the last word of each span, returns how many words
+        after the first one its left part ends. All of shape (spans,).
     """
     targets = numpy.zeros((len(lengths), max(lengths)), dtype=numpy.intp)
     rows = numpy.arange(len(lengths))

@@ -9,19 +9,19 @@ from .beam import decode_beam
 from .exact import decode_exact
 from .greedy import decode_batch
 
-# Longest sentence, in words, whose best tree is searched for: the n³ steps of a longer
-# one would take much of the time of parsing.
+# Longest sentence, in words, to decode exactly: the n³ steps of longer ones would take
+# much of the parsing time.
 MAX_EXACT = 128
 
 
 class Decoder(NamedTuple):
     """How scores become trees.
 
-    decode_from (str): Scores that are added up: "log_probabilities", or
+    decode_from (str): Scores to add up: "log_probabilities", or
         "probabilities" as in the paper.
     decoder (str): "exact" for the best tree of sentences of up to `MAX_EXACT` words,
         others greedily; "greedy" top-down as in the paper; or "beam".
-    beam_size (int): Number of trees that a beam keeps.
+    beam_size (int): Number of trees that the beam keeps.
     """
 
     decode_from: Literal["log_probabilities", "probabilities"] = "log_probabilities"
@@ -39,8 +39,8 @@ class Decoder(NamedTuple):
             Shape (batch, length).
         lengths (List[int]): Number of words of each sentence.
         count (int): Number of trees at most. For more than one, a beam is used.
-        RETURNS (List[List[NDArray]]): Of each sentence the pointings of each tree, best
-            first.
+        RETURNS (List[List[NDArray]]): For each sentence, the pointings of its trees,
+            best first.
         """
         if self.decode_from == "probabilities":
             general, singleton = numpy.exp(general), numpy.exp(singleton)

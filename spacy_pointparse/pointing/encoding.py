@@ -1,7 +1,7 @@
 """Constituents to pointings (the paper's Algorithm 1) and back.
 
-Words are counted from 0 here and spans of the binary tree include their last
-word, as in the paper; constituents are `(start, end, label)` with an open end.
+Words are counted from 0. Spans of the binary tree include their last word, as in the
+paper; constituents are `(start, end, label)` without it.
 """
 
 from collections.abc import Sequence
@@ -10,13 +10,12 @@ from typing import Literal, NamedTuple
 import numpy
 from numpy.typing import NDArray
 
-Constituent = tuple[int, int, str]
+from ..trees.structure import ROOT, Constituent
+
 # A span that exists only because the tree was made binary: the paper's ∅.
 EMPTY = ""
-# The label of a whole sentence that has no single constituent over it.
-ROOT = "TOP"
-# Joins the labels of a unary chain, outermost first. No label of a bracketed
-# treebank can hold white space, while hyphens and plus signs are in use.
+# Joins the labels of a unary chain, outermost first. Labels of bracketed treebanks do
+# not contain white space, but some contain hyphens and plus signs.
 JOINER = " "
 
 
@@ -47,8 +46,8 @@ def tree_to_pointing(
 
     constituents (Sequence[Constituent]): Constituents in pre-order.
     length (int): Number of words in the sentence.
-    factored (str): How nodes of many children are made binary: "right", all but the
-        first go under a new node, and so on, or "left", all but the last.
+    factored (str): How nodes with many children are made binary: "right" puts all but
+        the first child under a new node, "left" all but the last, and so on.
     RETURNS (Pointings): The targets and labels.
     RAISES (ValueError): If two constituents cross or one leaves the sentence.
     """
@@ -69,9 +68,9 @@ def tree_to_pointing(
 
 
 def mask_allowed_targets(constituents: Sequence[Constituent], length: int) -> NDArray:
-    """Say what words can point at in any tree that holds the known constituents: the
-    span they point out crosses none of these, and holds the largest one that starts or
-    ends at the word.
+    """Mask what each word may point at in any tree that contains the known
+    constituents: the span it points out crosses none of them, and contains the largest
+    one that starts or ends at the word.
 
     constituents (Sequence[Constituent]): The known constituents, nested.
     length (int): Number of words in the sentence.
@@ -147,7 +146,7 @@ def _fold_chains(constituents: Sequence[Constituent]) -> dict[tuple[int, int], s
 def _binarize(
     chains: dict[tuple[int, int], str], length: int, factored: str
 ) -> list[tuple[int, int, str]]:
-    """Make the tree binary by new spans with the empty label.
+    """Make the tree binary by adding spans with the empty label.
 
     RETURNS (List[Tuple[int, int, str]]): Spans of two or more words, in pre-order.
     """

@@ -18,7 +18,7 @@ _TEACHES_NOTHING = (
 
 
 def get_plain_labels(labels: dict[str, list[str]]) -> set[str]:
-    """Get the labels of constituents, without those that only binarisation uses.
+    """Get the labels of constituents, without those that only binarization uses.
 
     labels (Dict[str, List[str]]): The labels, as from `read_labels`.
     RETURNS (Set[str]): The labels, unary chains taken apart.
