@@ -124,6 +124,8 @@ def _merge(configs: list[Config], overrides: dict[str, Any]) -> Config:
         _follow(merged, name, overrides): overrides[name] for name in overrides
     }
     merged = load_config_from_str(merged.to_str(interpolate=False), overrides)
+    if "nlp.lang" in overrides and "nlp.tokenizer" not in overrides:
+        merged["nlp"].pop("tokenizer", None)  # each language fills in its own
     for name in merged["components"].keys() - {*merged["nlp"]["pipeline"]}:
         del merged["components"][name]
     return Config(_sort(merged, configs[0]), is_interpolated=False)

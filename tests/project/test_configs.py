@@ -119,6 +119,14 @@ def test_merged_config_fits_the_commands_of_spacy(name, sources, tmp_path, capsy
     assert "Config is valid" in capsys.readouterr().out
 
 
+def test_base_fits_the_commands_of_spacy_as_it_is(tmp_path, capsys):
+    path = CONFIGS / "base.cfg"
+    fill_config(tmp_path / "filled.cfg", path)
+    assert load_config(tmp_path / "filled.cfg") == load_config(path)
+    debug_config(path, overrides=DATA)
+    assert "Config is valid" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize("name", ["base", "senter"])
 def test_debug_data_reads_the_trees(name, sources, write, trees, tmp_path, capsys):
     data = str(write(*trees * 50))  # it wants a hundred documents
