@@ -295,18 +295,21 @@ class PointingParser(TrainablePipe):
         return best
 
     def find_best(self, doc: Doc, count: int) -> list[list[tuple[float, Tree]]]:
-        """Find the best trees of each sentence of a Doc by a beam, and leave the Doc as
-        it is.
+        """Find the best trees of each sentence of a Doc, and leave the Doc as it is.
+
+        Candidates are the k best binary trees by their pointings, the parse among them:
+        exactly these in sentences that are decoded exactly, otherwise those of a beam.
+        Here k is the greater of `beam_size` and twice `count`. Each candidate is
+        labeled in the best ways.
 
         doc (Doc): The Doc.
         count (int): Number of trees at most; one of a sentence longer than
             `max_length`.
         RETURNS (List[List[Tuple[float, Tree]]]): For each sentence, except those of
             white space only, its trees, best first, each with the log-probability of
-            all its pointings and labels. These are the trees that a beam of `beam_size`
-            trees, or of twice as many as asked for, keeps. The scores are not
-            calibrated. The first tree is usually the parse: that is decoded from
-            pointings alone, and labeled afterwards.
+            all its pointings and labels. The scores are not calibrated. The first tree
+            scores at least as high as the parse, and usually is the parse: that is
+            decoded from pointings alone, and labeled afterwards.
         RAISES (ValueError): If the component is not trained or count is not positive.
         """
         if count < 1:

@@ -15,6 +15,7 @@ from .encoding import (
 )
 from .exact import decode_exact
 from .greedy import decode, decode_batch
+from .k_best import decode_k_best
 from .k_best_labels import find_k_best_labels
 
 __all__ = [
@@ -27,6 +28,7 @@ __all__ = [
     "decode_batch",
     "decode_beam",
     "decode_exact",
+    "decode_k_best",
     "find_k_best_labels",
     "mask_allowed_targets",
     "pointing_to_tree",

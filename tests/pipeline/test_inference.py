@@ -83,10 +83,15 @@ def test_settings_reach_the_decoder(settings, expected):
 
 
 @pytest.mark.parametrize(
-    "beam_size, pointings", [(1, (0.2, 0.2, 0.5)), (10, (0.2, 0.4, 0.5))]
+    "settings, pointings",
+    [
+        ({"decoder": "beam", "beam_size": 1}, (0.2, 0.2, 0.5)),
+        ({"decoder": "beam", "beam_size": 10}, (0.2, 0.4, 0.5)),
+        ({"beam_size": 1}, (0.2, 0.4, 0.5)),
+    ],
 )
-def test_best_trees_are_those_that_the_beam_keeps(beam_size, pointings):
-    nlp = score_by_hand(WIDE, WIDE_SINGLETON, beam_size=beam_size)
+def test_best_trees_are_exact_or_those_that_the_beam_keeps(settings, pointings):
+    nlp = score_by_hand(WIDE, WIDE_SINGLETON, **settings)
     parser = nlp.get_pipe("pointing_parser")
     [[(score, _)]] = parser.find_best(make_sentence(nlp, "abcde"), 1)
     assert score == pytest.approx(sum(map(math.log, pointings)))
