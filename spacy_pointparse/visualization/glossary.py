@@ -1,4 +1,4 @@
-"""The meaning of constituent labels."""
+"""The meaning of constituent labels, and of tags that spaCy does not explain."""
 
 import spacy
 
@@ -80,14 +80,22 @@ GLOSSARY = {
     "wypowiedzenie": "utterance: the root of the tree (Polish)",
     "zdanie": "clause (Polish)",
 }
+TAGS = {
+    "-LCB-": "left curly bracket",
+    "-LSB-": "left square bracket",
+    "-RCB-": "right curly bracket",
+    "-RSB-": "right square bracket",
+    "CODE": "markup or a transcriber's note, not a word (MASC)",
+    "SU": "end of a slash unit, the sentence of a transcript (MASC)",
+}
 
 
 def explain(label: str) -> str | None:
-    """Explain the label of a constituent. For other labels and tags, falls back to
-    `spacy.explain`.
+    """Explain the label of a constituent or a tag. Falls back to `spacy.explain`. To
+    add labels of your own, update `spacy_pointparse.visualization.glossary.GLOSSARY`.
 
     label (str): The label.
     RETURNS (Optional[str]): The explanation. If there is none, spaCy warns and None is
         returned.
     """
-    return GLOSSARY.get(label) or spacy.explain(label)
+    return GLOSSARY.get(label) or TAGS.get(label) or spacy.explain(label)

@@ -48,8 +48,14 @@ _PAGE = """\
 </body>
 </html>
 """
-# Characters that would break a line, a terminal or an XML file.
-_CONTROLS = [*range(0x20), *range(0x7F, 0xA0), 0x2028, 0x2029, 0xFFFE, 0xFFFF]
+# Characters that would break a line, a terminal or an XML file, or reorder what follows.
+_CONTROLS = (
+    *range(0x20),
+    *range(0x7F, 0xA0),
+    *range(0x2028, 0x202F),
+    *range(0x2066, 0x206A),
+    *(0xFFFE, 0xFFFF),
+)
 _CODES = {code: f"\\u{code:04x}" for code in _CONTROLS}
 
 

@@ -28,6 +28,28 @@ def test_glossary_leaves_other_terms_to_spacy(term):
     assert explain(term) == spacy.explain(term) is not None
 
 
+@pytest.mark.parametrize(
+    "tag, meaning",
+    [
+        ("-LSB-", "left square bracket"),
+        ("-RSB-", "right square bracket"),
+        ("-LCB-", "left curly bracket"),
+        ("-RCB-", "right curly bracket"),
+        ("CODE", "markup"),
+        ("SU", "slash unit"),
+    ],
+)
+def test_glossary_explains_tags_that_spacy_does_not(tag, meaning):
+    assert meaning in explain(tag)
+
+
+def test_glossary_takes_labels_of_the_user(monkeypatch):
+    monkeypatch.setitem(GLOSSARY, "IP-MAT", "main clause")
+    monkeypatch.setitem(GLOSSARY, "VBZ", "a verb of mine")
+    assert spacy_pointparse.explain("IP-MAT") == "main clause"
+    assert explain("VBZ") == "a verb of mine"
+
+
 def test_glossary_of_an_unknown_label():
     with pytest.warns(UserWarning, match="W118"):
         assert explain("no such label") is None
@@ -44,5 +66,6 @@ def test_glossary_explains_all_labels_of_the_toy_treebank():
 @pytest.mark.skipif(not is_package("en_pointparse_sm"), reason="not installed")
 def test_glossary_explains_all_labels_of_the_shipped_pipeline():
     nlp = spacy.load("en_pointparse_sm")
-    labels = nlp.get_pipe("pointing_parser").labels
-    assert set(labels) <= GLOSSARY.keys()
+    parser = nlp.get_pipe("pointing_parser")
+    assert set(parser.labels) <= GLOSSARY.keys()
+    assert all(map(explain, parser.label_data["tags"]))

@@ -375,6 +375,22 @@ def test_drawing_shows_control_characters_as_codes(vocab, style):
         assert "a\\u000ab" in [text for text, _ in read_words(picture)]
 
 
+@pytest.mark.parametrize("style", [TREE, "text"])
+@pytest.mark.parametrize("code", [*range(0x202A, 0x202F), *range(0x2066, 0x206A)])
+def test_drawing_shows_bidirectional_controls_as_codes(vocab, style, code):
+    doc = Doc(vocab, words=[f"a{chr(code)}b", "c"])
+    set_constituents(doc, [(0, 2, f"X{chr(code)}")])
+    picture = render(doc, style=style)
+    assert picture.count(f"\\u{code:04x}") == 2
+    assert chr(code) not in picture
+
+
+def test_drawing_keeps_the_marks_of_right_to_left_scripts(vocab):
+    doc = Doc(vocab, words=["שלום\u200f!", "می\u200cخواهم"])
+    set_constituents(doc, [(0, 2, "S")])
+    assert all(token.text in render(doc, style="text") for token in doc)
+
+
 # --- gold against predicted ---
 
 
