@@ -24,6 +24,15 @@ from .constituents import (
 )
 from .sentences import get_sentences
 
+_NO_CONSTITUENT = (
+    "Span is not a constituent: {!r} (tokens {} to {}). sent._.constituents lists the "
+    "constituents of a sentence."
+)
+_CHANGED_SENTENCES = (
+    "Sentence is not a constituent: {!r} (tokens {} to {}). Sentence boundaries have "
+    "changed since the parse. Put the component that sets them before the parser."
+)
+
 
 def _trim(span: Span) -> Span:
     """Strip whitespace tokens from both ends."""
@@ -51,10 +60,10 @@ def _find_brackets(span: Span, spans_key: str) -> tuple[Span, list[Span]]:
     high = bisect_left(group, (span.end, -len(span.doc)), lo=low, key=_bracket_order)
     brackets = [group[i] for i in range(low, high)]
     if len(span) > 1 and not _is_node(span, brackets, group):
-        raise NonConstituentException(
-            f"Span is not a constituent: {span.text!r} (tokens {span.start} to "
-            f"{span.end}). sent._.constituents lists the constituents of a sentence."
-        )
+        message = _NO_CONSTITUENT
+        if span.doc.has_annotation("SENT_START") and _is_sentence(span):
+            message = _CHANGED_SENTENCES
+        raise NonConstituentException(message.format(span.text, span.start, span.end))
     return span, brackets
 
 
@@ -112,16 +121,25 @@ def _build_tree(
 
 def get_span_constituents(span: Span, spans_key: str = SPANS_KEY) -> Iterator[Span]:
     """Get the constituents inside a constituent, including itself and single words, in
-    pre-order. Each range occurs once."""
+    pre-order. Each range occurs once, with the label of its outermost bracket; that of
+    a bare word is empty."""
     span, brackets = _find_brackets(span, spans_key)
-    ranges = {(bracket.start, -bracket.end) for bracket in brackets}
-    ranges |= {(token.i, -token.i - 1) for token in span if not token.is_space}
-    for start, end in sorted(ranges):
-        yield span.doc[start:-end]
+    words = (span.doc[token.i : token.i + 1] for token in span if not token.is_space)
+    nodes: dict[tuple[int, int], Span] = {}
+    for node in (*brackets, *words):
+        nodes.setdefault(_bracket_order(node), node)
+    for place in sorted(nodes):
+        yield _copy(nodes[place])
+
+
+def _copy(span: Span) -> Span:
+    """Copy a span, as one that is changed would change the group it is from."""
+    return Span(span.doc, span.start, span.end, span.label)
 
 
 def get_span_children(span: Span, spans_key: str = SPANS_KEY) -> Iterator[Span]:
-    """Get the child constituents and words of a constituent. Each range occurs once."""
+    """Get the child constituents and words of a constituent. Each range occurs once,
+    with the label of its outermost bracket."""
     span, brackets = _find_brackets(span, spans_key)
     inner = iter(bracket for bracket in brackets if len(bracket) < len(span))
     bracket = next(inner, None)
@@ -129,18 +147,17 @@ def get_span_children(span: Span, spans_key: str = SPANS_KEY) -> Iterator[Span]:
     while start < span.end and len(span) > 1:
         while bracket is not None and bracket.start < start:
             bracket = next(inner, None)
-        end = start + 1
+        child = span.doc[start : start + 1]
         if bracket is not None and bracket.start == start:
-            end = bracket.end
-        child = span.doc[start:end]
+            child = _copy(bracket)
         if not child[0].is_space:
             yield child
-        start = end
+        start = child.end
 
 
 def get_span_parent(span: Span, spans_key: str = SPANS_KEY) -> Span | None:
-    """Get the smallest constituent around a constituent; None for the root and for
-    whitespace."""
+    """Get the smallest constituent around a constituent, with the label of its
+    outermost bracket; None for the root and for whitespace."""
     span, _ = _find_brackets(span, spans_key)
     if not len(span):
         return None
@@ -149,9 +166,9 @@ def get_span_parent(span: Span, spans_key: str = SPANS_KEY) -> Span | None:
     sentence = span.sent.start if doc.has_annotation("SENT_START") else 0
     index = bisect_left(group, (span.start, -span.end), key=_bracket_order) - 1
     while index >= 0 and group[index].start >= sentence:
-        bracket = group[index]
-        if bracket.end >= span.end:
-            return doc[bracket.start : bracket.end]
+        order = _bracket_order(group[index])
+        if -order[1] >= span.end:
+            return _copy(group[bisect_left(group, order, key=_bracket_order)])
         index -= 1
     return None
 

@@ -48,7 +48,7 @@ _PAGE = """\
 </body>
 </html>
 """
-# Characters that would break a line, a terminal or an XML file, or reorder what follows.
+# Characters that would break a line, a terminal or an XML file, or reorder a line.
 _CONTROLS = (
     *range(0x20),
     *range(0x7F, 0xA0),

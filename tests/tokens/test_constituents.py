@@ -52,6 +52,10 @@ def ranges(spans):
     return [(span.start, span.end) for span in spans]
 
 
+def list_labels(spans):
+    return [span.label_ for span in spans]
+
+
 def brackets(doc):
     return [(span.start, span.end, span.label_) for span in doc.spans[SPANS_KEY]]
 
@@ -203,10 +207,10 @@ def test_constituents_span_children_skip_grandchildren(read_doc):
 
 
 def test_constituents_span_parent_skips_the_chain(doc):
-    assert doc[3:4]._.parent == doc[1:4]
-    assert doc[1:4]._.parent == doc[1:7]
-    assert doc[5:6]._.parent == doc[1:7]
-    assert doc[10:11]._.parent == doc[10:12]
+    assert ranges([doc[3:4]._.parent]) == [(1, 4)]
+    assert ranges([doc[1:4]._.parent]) == [(1, 7)]
+    assert ranges([doc[5:6]._.parent]) == [(1, 7)]
+    assert ranges([doc[10:11]._.parent]) == [(10, 12)]
 
 
 def test_constituents_parent_is_none_at_every_root(doc):
@@ -216,9 +220,9 @@ def test_constituents_parent_is_none_at_every_root(doc):
 
 def test_constituents_parent_looks_over_elder_siblings(read_doc):
     doc = read_doc("(S (X a) (A (X b) (B (X c) (X d))) (C (X e) (X f)) (X g))")
-    assert doc[6]._.parent == doc[0:7]
-    assert doc[4:6]._.parent == doc[0:7]
-    assert doc[2:4]._.parent == doc[1:4]
+    assert ranges([doc[6]._.parent]) == [(0, 7)]
+    assert ranges([doc[4:6]._.parent]) == [(0, 7)]
+    assert ranges([doc[2:4]._.parent]) == [(1, 4)]
 
 
 def test_constituents_spans_keep_character_offsets(vocab):
@@ -227,6 +231,43 @@ def test_constituents_spans_keep_character_offsets(vocab):
     (_, noun_phrase) = doc[0:3]._.children
     assert (noun_phrase.start_char, noun_phrase.end_char) == (7, 10)
     assert doc.text[7:10] == noun_phrase.text == "xok"
+
+
+def test_constituents_spans_carry_the_label_of_their_outermost_bracket(doc):
+    labels = [list_labels(sent._.constituents) for sent in doc.sents]
+    assert labels == [
+        ["S", "NP", "", "", "", "VP", ""],
+        ["S"],  # over VP
+        [],
+        ["TOP", "NP", ""],
+    ]
+    assert list_labels(doc[1:7]._.children) == ["NP", "VP", ""]
+    assert list_labels(doc[10:12]._.children) == ["NP", ""]
+    assert doc[10:11]._.parent.label_ == "TOP"
+    assert doc[2]._.parent.label_ == "NP"
+    for sent in doc.sents:
+        for span in sent._.constituents:
+            assert span.label_ == (*span._.labels, "")[0]
+
+
+def test_constituents_parent_under_a_chain_is_labeled_from_outside(read_doc):
+    doc = read_doc("(S (VP (VB Run) (RB away)))")
+    assert doc[0]._.parent.label_ == doc[1]._.parent.label_ == "S"
+
+
+def test_constituents_labels_of_a_partial_parse(vocab):
+    doc = Doc(vocab, words=["a", "b", "c"], sent_starts=[True, False, False])
+    set_constituents(doc, [(1, 3, "NP")])
+    doc.spans[SPANS_KEY].attrs["partial"] = True
+    assert list_labels(doc[0:3]._.constituents) == ["", "NP", "", ""]
+    assert list_labels(doc[0:3]._.children) == ["", "NP"]
+
+
+def test_constituents_spans_are_copies(doc):
+    parse = doc._.parse_string
+    for span in [*doc[1:7]._.constituents, *doc[1:7]._.children, doc[1]._.parent]:
+        span.label_ = "CHANGED"
+    assert doc._.parse_string == parse
 
 
 # --- getters on the Token ---
@@ -244,8 +285,9 @@ def test_constituents_token_string(doc):
 
 
 def test_constituents_token_parent(doc):
-    parents = [doc[i]._.parent for i in (1, 5, 8, 10, 11)]
-    assert parents == [doc[1:4], doc[1:7], None, doc[10:12], doc[10:12]]
+    parents = [doc[i]._.parent for i in (1, 5, 10, 11)]
+    assert ranges(parents) == [(1, 4), (1, 7), (10, 12), (10, 12)]
+    assert doc[8]._.parent is None
 
 
 @pytest.mark.parametrize("i", [0, 4, 7, 9])
@@ -262,7 +304,7 @@ def test_constituents_white_space_at_the_ends_is_trimmed(doc, start, end):
     span = doc[start:end]
     assert span._.labels == ("NP",)
     assert span._.parse_string == PLUMS
-    assert span._.parent == doc[1:7]
+    assert ranges([span._.parent]) == [(1, 7)]
     assert ranges(span._.children) == [(1, 2), (2, 3), (3, 4)]
 
 
@@ -278,6 +320,24 @@ def test_constituents_other_ranges_raise(doc, start, end):
     for name in ("constituents", "children"):
         with pytest.raises(NonConstituentException, match="not a constituent"):
             list(getattr(span._, name))
+
+
+@pytest.mark.parametrize(
+    "starts", [[1, 0, 1, 0, 0, 0], [1, 0, 0, 0, 0, 0], [1, 0, 0, 0, 1, 0]]
+)
+def test_constituents_sentences_set_after_the_parse_raise_and_say_so(vocab, starts):
+    words = ["a", "b", "c", "d", "e", "f"]
+    doc = Doc(vocab, words=words, sent_starts=[True, False, False] * 2)
+    set_constituents(doc, [(0, 3, "S"), (3, 6, "S")])
+    assert len(doc._.parse_trees) == 2
+    for token, is_start in zip(doc, starts):
+        token.is_sent_start = bool(is_start)
+    with pytest.raises(NonConstituentException, match="boundaries have changed"):
+        _ = doc._.parse_string
+    with pytest.raises(NonConstituentException, match="boundaries have changed"):
+        _ = [sent._.labels for sent in doc.sents]
+    with pytest.raises(NonConstituentException, match="Span is not a constituent"):
+        _ = doc[1:3]._.labels
 
 
 def test_constituents_range_that_crosses_one_of_the_same_length_raises(read_doc):
