@@ -106,7 +106,10 @@ def parse(nlp: Language, examples: Iterable[Example]) -> Iterator[str]:
 
 
 def compare(nlp: Language, treebank: Path, found: list[str]) -> str:
-    """Parse again in a process without a GPU. RETURNS (str): The share of equal trees."""
+    """Parse again in a process without a GPU.
+
+    RETURNS (str): The share of equal trees.
+    """
     with TemporaryDirectory() as folder:
         nlp.to_disk(folder)
         command = [sys.executable, __file__, str(treebank), "--parse-on-cpu", folder]
