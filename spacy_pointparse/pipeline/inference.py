@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy
 from numpy.typing import NDArray
 from spacy.tokens import Doc
-from thinc.api import Model
+from thinc.api import Model, Ops
 
 from ..pointing.decoder import Decoder
 from ..pointing.encoding import EMPTY, Pointings, pointing_to_spans
@@ -91,6 +91,7 @@ def parse_docs(
         stand for the same tree. One of a sentence that is parsed in segments.
     RETURNS (List[List[List[Parse]]]): For each sentence of each Doc its trees, best
         first.
+    RAISES (FloatingPointError): If the model's scores are not numbers.
     """
     segments = segment_docs(docs, max_length)
     parses: list[list[Parse]] = [[] for _ in segments]
@@ -121,6 +122,7 @@ def score_pointings(
         Each of shape (words,).
     tags (List[str]): Names of the tags.
     RETURNS (ScoredBatch): The scores.
+    RAISES (FloatingPointError): If they are not numbers.
     """
     ops = model.ops
     encoded, general, singleton, tag_scores = model.attrs["point"](
@@ -129,16 +131,23 @@ def score_pointings(
     singleton = log_softmax(ops, singleton)
     names: list[list[str]] = [[] for _ in rows]
     if tag_scores is not None:
-        best = ops.to_numpy(tag_scores.argmax(axis=1)).tolist()
-        ids = iter(best)
+        ids = iter(_check(ops, tag_scores).argmax(axis=1).tolist())
         names = [[tags[next(ids)] for _ in row] for row in rows]
     return ScoredBatch(
         encoded,
-        ops.to_numpy(log_softmax(ops, general)),
+        _check(ops, log_softmax(ops, general)),
         # (batch, length, length) -> (batch, length)
-        ops.to_numpy(singleton.diagonal(axis1=1, axis2=2)),
+        _check(ops, singleton.diagonal(axis1=1, axis2=2)),
         names,
     )
+
+
+def _check(ops: Ops, scores: Any) -> NDArray:
+    """Move scores to the CPU, and check that they are numbers."""
+    checked: NDArray = ops.to_numpy(scores)
+    if numpy.isnan(checked).any():
+        raise FloatingPointError
+    return checked
 
 
 def _find_best(
@@ -172,8 +181,8 @@ def _score_labels(
     ops = model.ops
     rows = to_ids(ops, offset_rows(targets))
     spans, unaries = model.attrs["label"](model, encoded, rows)
-    spans = ops.to_numpy(log_softmax(ops, spans))
-    unaries = ops.to_numpy(log_softmax(ops, unaries))
+    spans = _check(ops, log_softmax(ops, spans))
+    unaries = _check(ops, log_softmax(ops, unaries))
     scores = []
     start = 0
     for tree in targets:

@@ -1,5 +1,6 @@
 """The trainable pipeline component."""
 
+import warnings
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from pathlib import Path
@@ -23,7 +24,7 @@ from ..pointing.encoding import EMPTY, JOINER
 from ..tokens.constituents import SPANS_KEY, UNKNOWN_TAG, set_constituents
 from ..tokens.extensions import install_extensions
 from ..tokens.parse import Parse
-from ..training.labels import get_plain_labels, read_labels
+from ..training.labels import check_label, get_plain_labels, read_labels
 from ..training.loss import compute_loss
 from ..training.targets import Target, get_targets
 from ..trees.structure import Constituent, build_tree
@@ -66,6 +67,16 @@ DEFAULT_MODEL = Config().from_str(DEFAULT_CONFIG)["model"]
 _NOT_TRAINED = (
     "The component {name!r} is not trained: load a trained pipeline, as with "
     'spacy.load("en_pointparse_sm"), or train this one with "spacy train".'
+)
+_NO_NUMBERS = (
+    "The component {name!r} scores trees by values that are not numbers (NaN): its "
+    "weights or the vectors that it gets hold some. Load it again, or train it again "
+    "with a lower learning rate."
+)
+_FOREIGN_TAGS = (
+    "The component {name!r} keeps the tags that the words have, but most are none of "
+    "its own, such as {tag!r}: a tokenizer or a component before it has set them. Set "
+    "overwrite_tags = true for the tags of the trees that it has learned from."
 )
 _NOTHING_TO_LEARN = (
     "Nothing can be learned from these examples: each sentence lacks a tree that fits "
@@ -241,10 +252,7 @@ class PointingParser(TrainablePipe):
         """
         if not isinstance(label, str):
             raise ValueError(Errors.E187)
-        if not label or label.split() != [label]:
-            raise ValueError(
-                f"A constituent label must not be empty or hold white space: {label!r}."
-            )
+        check_label(label)
         if label in self.labels:
             return 0
         if self._is_initialized:
@@ -287,7 +295,8 @@ class PointingParser(TrainablePipe):
 
         docs (Iterable[Doc]): The Docs.
         RETURNS (List[List[Parse]]): The parse of each sentence of each Doc.
-        RAISES (ValueError): If the component is not trained.
+        RAISES (ValueError): If the component is not trained, or if its scores are not
+            numbers.
         """
         best = []
         for sentences in self._parse(list(docs)):
@@ -310,7 +319,8 @@ class PointingParser(TrainablePipe):
             all its pointings and labels. The scores are not calibrated. The first tree
             scores at least as high as the parse, and usually is the parse: that is
             decoded from pointings alone, and labeled afterwards.
-        RAISES (ValueError): If the component is not trained or count is not positive.
+        RAISES (ValueError): If the component is not trained, its scores are not
+            numbers, or count is not positive.
         """
         if count < 1:
             raise ValueError(f"count must be 1 or more, but is {count}.")
@@ -324,15 +334,18 @@ class PointingParser(TrainablePipe):
 
     def _parse(self, docs: list[Doc], count: int = 1) -> list[list[list[Parse]]]:
         self._check_trained()
-        return parse_docs(
-            self.model,
-            docs,
-            self.cfg["labels"],
-            Decoder(self.decode_from, self.decoder, self.beam_size),
-            max_length=self.max_length,
-            max_batch_tokens=self.max_batch_tokens,
-            count=count,
-        )
+        try:
+            return parse_docs(
+                self.model,
+                docs,
+                self.cfg["labels"],
+                Decoder(self.decode_from, self.decoder, self.beam_size),
+                max_length=self.max_length,
+                max_batch_tokens=self.max_batch_tokens,
+                count=count,
+            )
+        except FloatingPointError:
+            raise ValueError(_NO_NUMBERS.format(name=self.name)) from None
 
     @property
     def calibration(self) -> Calibration:
@@ -375,12 +388,13 @@ class PointingParser(TrainablePipe):
     def set_annotations(self, docs: Iterable[Doc], scores: list[list[Parse]]) -> None:
         """Write parses to Docs: the span group of constituents, with their calibrated
         probabilities, and tags where there are none (everywhere with
-        `overwrite_tags`).
+        `overwrite_tags`). Warns if most tags that it keeps are not its own.
 
         docs (Iterable[Doc]): The Docs to modify.
         scores (List[List[Parse]]): The parses from `predict`.
         """
         calibration = self.calibration
+        kept: list[str] = []
         for doc, parses in zip(docs, scores):
             brackets: list[Constituent] = []
             probabilities: list[float] = []
@@ -389,9 +403,14 @@ class PointingParser(TrainablePipe):
                     words = parse.words
                     brackets.append((words[start], words[end - 1] + 1, label))
                 probabilities += parse.probabilities
-                self._set_tags(doc, parse)
+                kept += self._set_tags(doc, parse)
             calibrated = calibration.apply(numpy.array(probabilities))
             set_constituents(doc, brackets, calibrated, self.spans_key)
+        own = {*self.cfg["labels"]["tags"]} - {""}
+        foreign = [tag for tag in kept if tag not in own]
+        if own and 2 * len(foreign) > len(kept):
+            text = _FOREIGN_TAGS.format(name=self.name, tag=foreign[0])
+            warnings.warn(text, stacklevel=2)
 
     def score(self, examples: Iterable[Example], **kwargs: Any) -> dict[str, Any]:
         """Score a batch of examples by the component's scoring method.
@@ -402,11 +421,16 @@ class PointingParser(TrainablePipe):
         """
         return super().score(examples, **{"spans_key": self.spans_key, **kwargs})
 
-    def _set_tags(self, doc: Doc, parse: Parse) -> None:
+    def _set_tags(self, doc: Doc, parse: Parse) -> list[str]:
+        """Set the tags of a sentence, and return those that it keeps."""
+        kept = []
         for index, tag in zip(parse.words, parse.tags):
             token = doc[index]
             if self.overwrite_tags or not token.tag:
                 token.tag_ = tag
+            else:
+                kept.append(token.tag_)
+        return kept
 
     def update(
         self,
@@ -491,14 +515,19 @@ class PointingParser(TrainablePipe):
         get_examples (Callable[[], Iterable[Example]]): Returns the training examples.
         nlp (Optional[Language]): The pipeline.
         labels (Optional[Dict[str, List[str]]]): The `label_data` of another component
-            or of "spacy init labels". Read from all examples if None.
-        RAISES (ValueError): If there is nothing to learn from, or labels are no
-            `label_data`.
+            or of "spacy init labels". If None, those of all examples are added to
+            those of `add_label`.
+        RAISES (ValueError): If there are no labels, if one is empty or holds white
+            space, or if `labels` is no `label_data`.
         """
         validate_get_examples(get_examples, "PointingParser.initialize")
         if labels is None:
             labels = read_labels(
-                get_examples(), self.name, self.max_length, self.spans_key
+                get_examples(),
+                self.name,
+                self.max_length,
+                self.spans_key,
+                known=self.labels,
             )
         self._set_labels(labels)
         sample = [example.predicted for example in islice(get_examples(), 10)]

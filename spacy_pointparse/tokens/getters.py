@@ -129,12 +129,7 @@ def get_span_constituents(span: Span, spans_key: str = SPANS_KEY) -> Iterator[Sp
     for node in (*brackets, *words):
         nodes.setdefault(_bracket_order(node), node)
     for place in sorted(nodes):
-        yield _copy(nodes[place])
-
-
-def _copy(span: Span) -> Span:
-    """Copy a span, as one that is changed would change the group it is from."""
-    return Span(span.doc, span.start, span.end, span.label)
+        yield nodes[place]
 
 
 def get_span_children(span: Span, spans_key: str = SPANS_KEY) -> Iterator[Span]:
@@ -149,7 +144,7 @@ def get_span_children(span: Span, spans_key: str = SPANS_KEY) -> Iterator[Span]:
             bracket = next(inner, None)
         child = span.doc[start : start + 1]
         if bracket is not None and bracket.start == start:
-            child = _copy(bracket)
+            child = bracket
         if not child[0].is_space:
             yield child
         start = child.end
@@ -168,7 +163,7 @@ def get_span_parent(span: Span, spans_key: str = SPANS_KEY) -> Span | None:
     while index >= 0 and group[index].start >= sentence:
         order = _bracket_order(group[index])
         if -order[1] >= span.end:
-            return _copy(group[bisect_left(group, order, key=_bracket_order)])
+            return group[bisect_left(group, order, key=_bracket_order)]
         index -= 1
     return None
 

@@ -12,7 +12,7 @@ from ..pointing.encoding import Pointings, mask_allowed_targets, tree_to_pointin
 from ..tokens.constituents import SPANS_KEY
 from ..trees.structure import Constituent
 from .alignment import Gold, get_gold
-from .labels import get_plain_labels
+from .labels import check_label, get_plain_labels
 
 Ids = NDArray[numpy.intp]
 # Weight of "no constituent here" in a partial tree: enough to learn that most places
@@ -73,6 +73,7 @@ def get_targets(
     max_length (int): Longest sentence to learn from, in words.
     spans_key (str): The span group that holds the gold trees.
     RETURNS (List[Target]): The targets, sentence by sentence.
+    RAISES (ValueError): If a label is empty or holds white space.
     """
     ids = {}
     for kind, names in labels.items():
@@ -87,6 +88,7 @@ def get_targets(
                 found |= {label for _, _, label in gold.constituents}
         first_row += len(example.predicted)
     for label in sorted(found - get_plain_labels(labels)):
+        check_label(label)
         warnings.warn(_UNKNOWN_LABEL.format(label), stacklevel=2)
     return targets
 

@@ -292,6 +292,34 @@ def test_best_trees_want_a_trained_parser_and_a_count(known):
         untrained.find_best(nlp.make_doc("Yes"), 1)
 
 
+def spoil(layer):
+    """Make the weights of a layer no numbers."""
+    for name in layer.param_names:
+        layer.set_param(name, layer.get_param(name) * numpy.nan)
+    for shim in layer.shims:
+        for weights in shim._model.parameters():
+            weights.data.fill_(numpy.nan)
+
+
+@pytest.mark.parametrize("part", ["tok2vec", "encoder", "pointer", "labeler"])
+@pytest.mark.parametrize("index", [0, -1])
+def test_weights_that_are_no_numbers_are_named(trained, part, index):
+    trained.rename_pipe("pointing_parser", "brackets")
+    parser = trained.get_pipe("brackets")
+    layers = parser.model.get_ref(part).walk()
+    spoil([layer for layer in layers if layer.shims or layer.param_names][index])
+    doc = Doc(trained.vocab, words=["Ducks", "swim"], sent_starts=[True, False])
+    for call in (
+        lambda: parser.predict([doc]),
+        lambda: parser.find_best(doc, 1),
+        lambda: parser.find_best(doc, 5),
+        lambda: trained(doc.copy()),
+        lambda: list(trained.pipe([doc.copy(), doc.copy()])),
+    ):
+        with pytest.raises(ValueError, match=r"'brackets' scores .* not numbers"):
+            call()
+
+
 # --- probabilities ---
 
 

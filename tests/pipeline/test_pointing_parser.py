@@ -1,5 +1,6 @@
 import math
 import pickle
+import re
 import subprocess
 import sys
 import warnings
@@ -12,7 +13,7 @@ from numpy.testing import assert_allclose
 from properties import assert_is_parse
 from spacy.cli._util import app
 from spacy.cli.train import train as spacy_train
-from spacy.tokens import Doc, DocBin
+from spacy.tokens import Doc, DocBin, Span
 from spacy.training import Example
 from spacy.training.initialize import init_nlp
 from spacy.util import load_config, load_model_from_config
@@ -181,6 +182,43 @@ def test_pointing_parser_add_label(make_nlp, make_examples):
     with pytest.raises(ValueError, match="E922"):
         parser.add_label("NEW")
     assert parser.labels == ("NP", "S", "VP", "X-1")
+
+
+def test_pointing_parser_initializes_from_added_labels(make_nlp, make_examples):
+    """As spaCy's own components, which then need no examples."""
+    nlp = make_nlp()
+    parser = nlp.get_pipe("pointing_parser")
+    for label in ("S", "NP", "VP"):
+        parser.add_label(label)
+    nlp.initialize()
+    assert parser.label_data == {
+        "spans": ["", "S", "NP", "VP"],
+        "unaries": ["", "S", "NP", "VP"],
+        "tags": [""],
+    }
+    examples = make_examples(nlp, [OWLS])
+    optimizer = Adam(0.01)
+    for _ in range(30):
+        nlp.update(examples, sgd=optimizer)
+    [parsed] = parse(nlp, [examples[0].predicted.copy()])
+    assert parsed == "(S (NP (UNK Owls)) (VP (UNK hoot)))"
+
+
+@pytest.mark.parametrize("label", ["", " ", "NP SBJ", "NP\u00a0SBJ"])
+def test_pointing_parser_refuses_gold_labels_that_are_no_label(
+    make_nlp, make_examples, label
+):
+    nlp = make_nlp()
+    examples = make_examples(nlp, [OWLS])
+    wrong = Span(examples[0].reference, 0, 1, label)
+    examples[0].reference.spans["constituents"] += [wrong]
+    message = f"must not be empty or hold white space: {label!r}"
+    with pytest.raises(ValueError, match=re.escape(message)):
+        nlp.initialize(lambda: examples)
+    nlp.initialize(lambda: make_examples(nlp, [OWLS]))
+    assert nlp.get_pipe("pointing_parser").labels == ("NP", "S", "VP")
+    with pytest.raises(ValueError, match=re.escape(message)):
+        nlp.update(examples)
 
 
 def test_pointing_parser_no_new_labels_after_initialization(make_nlp, make_examples):
@@ -750,6 +788,51 @@ def test_pointing_parser_overwrites_tags_where_asked(trained, golds, bare, trees
     for token in doc:
         token.tag_ = "MINE"
     assert trained(doc)._.parse_string == trees[0]
+
+
+def tag_words(nlp, tag):
+    """Let the tokenizer tag all words, as that of Japanese does."""
+    tokenize = nlp.tokenizer
+
+    def tokenize_and_tag(text):
+        doc = tokenize(text)
+        for token in doc:
+            token.tag_ = tag
+        return doc
+
+    nlp.tokenizer = tokenize_and_tag
+
+
+def test_pointing_parser_warns_of_tags_that_are_not_its_own(trained):
+    tag_words(trained, "名詞")
+    with pytest.warns(UserWarning) as caught:
+        list(trained.pipe(["Plums!"] * 3))
+    messages = [str(w.message) for w in caught if "overwrite_tags" in str(w.message)]
+    assert len(messages) == 1
+    assert "'pointing_parser'" in messages[0] and "'名詞'" in messages[0]
+    trained.get_pipe("pointing_parser").overwrite_tags = True
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error", ".*overwrite_tags.*")
+        doc = trained("Run")
+    assert doc._.parse_string == "(S (VP (VB Run)))"
+
+
+def test_pointing_parser_does_not_warn_of_tags_that_it_knows(
+    trained, golds, bare, make_nlp
+):
+    tag_words(trained, "NN")
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error", ".*overwrite_tags.*")
+        trained("Plums!")
+        doc = bare(golds[0])
+        doc[1].tag_, doc[2].tag_ = "MINE", "VBZ"  # no more than half
+        trained.get_pipe("pointing_parser")(doc)
+        # A parser that has learned no tags has none to offer.
+        nlp = make_nlp()
+        nlp.get_pipe("pointing_parser").add_label("X")
+        nlp.initialize()
+        tag_words(nlp, "MINE")
+        nlp("Plums!")
 
 
 def test_pointing_parser_overwrite_tags_is_a_setting(make_nlp):

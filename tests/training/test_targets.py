@@ -3,7 +3,7 @@ import warnings
 
 import numpy
 import pytest
-from spacy.tokens import Doc
+from spacy.tokens import Doc, Span
 from spacy.training import Example
 
 from spacy_pointparse.training.labels import read_labels
@@ -201,6 +201,29 @@ def test_labels_need_a_parse(vocab):
     bare = Doc(vocab, words=["tea"])
     with pytest.raises(ValueError, match=r"E143.*'brackets'"):
         read_labels([Example(bare, bare)], "brackets", 1000)
+    labels = read_labels([Example(bare, bare)], "brackets", 1000, known=["S"])
+    assert labels == {"spans": [""], "unaries": [""], "tags": [""]}
+
+
+@pytest.mark.parametrize("label", ["", "A B"])
+def test_labels_are_refused_though_the_tree_does_not_fit(make, label):
+    (example,) = make(TEA)
+    reference = example.reference
+    crossing = [Span(reference, 1, 3, label), *reference.spans["constituents"]]
+    reference.spans["constituents"] = crossing
+    with pytest.raises(ValueError, match=repr(label)):
+        read_labels([example], "parser", 1000)
+
+
+def test_targets_of_labels_that_are_no_label(make):
+    """Labels of a chain are joined by a blank: this is no chain."""
+    (example,) = make("(S (A (X a) (X b)) (X c))")
+    reference = example.reference
+    spans = [Span(reference, 0, 3, "S"), Span(reference, 0, 2, "A B")]
+    reference.spans["constituents"] = spans
+    labels = {"spans": ["", "A B", "S"], "unaries": [""], "tags": ["X"]}
+    with pytest.raises(ValueError, match="'A B'"):
+        get_targets([example], labels, 1000)
 
 
 # --- rows ---
