@@ -33,7 +33,8 @@ from strategies import (
     draw_tokens,
 )
 
-from spacy_pointparse.evaluation.evalb import SETTINGS, count_brackets, get_setting
+from spacy_pointparse.evaluation.evalb import count_brackets
+from spacy_pointparse.evaluation.params import SETTINGS, get_setting
 from spacy_pointparse.evaluation.scorer import constituents_score
 from spacy_pointparse.pointing import (
     decode,

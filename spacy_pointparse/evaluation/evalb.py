@@ -5,80 +5,23 @@ with a deleted tag (punctuation) are left out, and so are brackets with a delete
 and those without any words left.
 """
 
-from collections import Counter, defaultdict
+from collections import defaultdict, deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate
+from itertools import accumulate, repeat
+from operator import itemgetter
 
 from spacy.scorer import PRFScore
 
-from ..trees.structure import EMPTY_TAG, Constituent
+from ..trees.structure import Constituent
+from .params import EvalbParams
 
 FlatTree = tuple[
     Sequence[str], Sequence[str], Sequence[Constituent]
 ]  # words, tags, tree
-Brackets = Counter[Constituent]
 VALID, ERROR, SKIPPED = range(3)
-
-
-@dataclass(frozen=True)
-class EvalbParams:
-    """The contents of an EVALB parameter file.
-
-    deleted (FrozenSet[str]): Labels and tags to delete, the tags with their words.
-        Empty elements (-NONE-) do not even count towards the length of a sentence.
-    cutoff (int): Maximum length of the sentences in the second summary.
-    equal (Mapping[str, str]): Labels to count as another label.
-    quotes (FrozenSet[str]): Tags of quotation marks that are often confused. If the
-        sentences would differ in length, a word that only one side deletes is restored
-        if both of its tags are among these.
-    separators (str): The characters that separate function tags from a label.
-    cut_tags (bool): Cut function tags off part-of-speech tags as well.
-    length_errors (bool): Count a sentence as an error if the lengths differ. If False,
-        it is reported and counts as valid, with no brackets or words.
-    """
-
-    deleted: frozenset[str]
-    cutoff: int = 40
-    equal: Mapping[str, str] = field(default_factory=dict)
-    quotes: frozenset[str] = frozenset()
-    separators: str = "-="
-    cut_tags: bool = False
-    length_errors: bool = True
-
-
-COLLINS = EvalbParams(
-    deleted=frozenset(["TOP", EMPTY_TAG, ",", ":", "``", "''", "."]),
-    equal={"PRT": "ADVP"},
-)
-SETTINGS = {
-    "collins": COLLINS,
-    "nk": EvalbParams(
-        deleted=COLLINS.deleted | {"S1", "?", "!"},
-        equal=COLLINS.equal,
-        quotes=frozenset(["``", "''", "POS", "NN", "CD", "VBZ", ":"]),
-    ),
-    "spmrl": EvalbParams(
-        deleted=frozenset(["TOP", "ROOT", "S1", "VROOT", EMPTY_TAG]),
-        cutoff=70,
-        separators="-=#",
-        cut_tags=True,
-        length_errors=False,
-    ),
-}
-
-
-def get_setting(name: str) -> EvalbParams:
-    """Look up a set of parameters.
-
-    name (str): "collins", "nk" or "spmrl".
-    RETURNS (EvalbParams): The parameters.
-    RAISES (ValueError): If the name is unknown.
-    """
-    if name not in SETTINGS:
-        choices = ", ".join(SETTINGS)
-        raise ValueError(f"Unknown EVALB setting '{name}'. Choose from: {choices}.")
-    return SETTINGS[name]
+# The words that EVALB takes for quotation marks.
+_QUOTES = frozenset(["'", '"', "/"])
 
 
 @dataclass(frozen=True)
@@ -117,30 +60,26 @@ def count_brackets(
     setting (EvalbParams): The parameters.
     RETURNS (SentenceCounts): The counts, all zero if the words differ.
     """
-    gold, pred = _drop_empties(gold), _drop_empties(pred)
-    length = len(gold[0])
+    length = sum(tag not in setting.uncounted for tag in gold[1])
+    if all(tag in setting.deleted for tag in pred[1]):
+        return SentenceCounts(length, SKIPPED)
     gold, pred = delete_words(gold, pred, setting)
     words = len(gold[0])
-    if not pred[0]:
-        return SentenceCounts(length, SKIPPED)
-    if message := find_mismatch(gold[0], pred[0]):
+    if message := find_mismatch(gold[0], pred[0], setting):
         is_error = setting.length_errors or words == len(pred[0])
         return SentenceCounts(length, ERROR if is_error else VALID, message)
     golds, preds = select_brackets(gold[2], setting), select_brackets(pred[2], setting)
+    matches = match_brackets(golds, preds, setting)
     return SentenceCounts(
         length,
-        matched=(golds & preds).total(),
-        gold=golds.total(),
-        test=preds.total(),
+        matched=len(matches),
+        gold=len(golds),
+        test=len(preds),
         crossing=count_crossing(golds, preds, words),
         words=words,
-        tags=sum(a == b for a, b in zip(gold[1], pred[1])),
-        per_type=score_types(golds, preds),
+        tags=sum(map(setting.tags_match, gold[1], pred[1])),
+        per_type=score_types(golds, preds, matches, setting),
     )
-
-
-def _drop_empties(parse: FlatTree) -> FlatTree:
-    return _keep_words(parse, [tag != EMPTY_TAG for tag in parse[1]])
 
 
 def delete_words(
@@ -153,20 +92,63 @@ def delete_words(
     setting (EvalbParams): The parameters.
     RETURNS (Tuple[FlatTree, FlatTree]): The gold and the predicted parse.
     """
-    golds = [tag not in setting.deleted for tag in gold[1]]
-    preds = [tag not in setting.deleted for tag in pred[1]]
+    golds = [int(tag not in setting.deleted) for tag in gold[1]]
+    preds = [int(tag not in setting.deleted) for tag in pred[1]]
     if sum(golds) != sum(preds):
-        for i, tags in enumerate(zip(gold[1], pred[1])):
-            if golds[i] != preds[i] and setting.quotes.issuperset(tags):
-                golds[i] = preds[i] = True
+        _restore_quotes(gold, pred, golds, preds, setting)
     return _keep_words(gold, golds), _keep_words(pred, preds)
 
 
-def _keep_words(parse: FlatTree, kept: Sequence[bool]) -> FlatTree:
+def _restore_quotes(
+    gold: FlatTree,
+    pred: FlatTree,
+    golds: list[int],
+    preds: list[int],
+    setting: EvalbParams,
+) -> None:
+    """Restore quotation marks that only one side deletes, as EVALB does: it compares
+    their positions among the words that are left.
+
+    golds (List[int]): How often each gold word is kept. Modified.
+    preds (List[int]): How often each predicted word is kept. Modified.
+    """
+    gold_quotes = _list_quotes(gold, golds, setting)
+    pred_quotes = _list_quotes(pred, preds, setting)
+    for i, (place, pred_word) in enumerate(pred_quotes):
+        for j, (gold_place, gold_word) in enumerate(gold_quotes):
+            if gold_place != place:
+                continue
+            gold_deleted = gold[1][gold_word] in setting.deleted
+            pred_deleted = pred[1][pred_word] in setting.deleted
+            if gold_deleted and not pred_deleted:
+                golds[gold_word] += 1
+                _move(gold_quotes, j)
+            elif pred_deleted and not gold_deleted:
+                preds[pred_word] += 1
+                _move(pred_quotes, i)
+
+
+def _list_quotes(
+    parse: FlatTree, kept: Sequence[int], setting: EvalbParams
+) -> list[tuple[int, int]]:
+    """List quotation marks: the number of words kept before each, and its index."""
+    places = accumulate(kept, initial=0)
+    return [
+        (place, i)
+        for i, (place, word, tag) in enumerate(zip(places, parse[0], parse[1]))
+        if word in _QUOTES and tag in setting.quotes
+    ]
+
+
+def _move(quotes: list[tuple[int, int]], first: int) -> None:
+    quotes[first:] = [(place + 1, i) for place, i in quotes[first:]]
+
+
+def _keep_words(parse: FlatTree, kept: Sequence[int]) -> FlatTree:
     words, tags, constituents = parse
     return (
-        [word for word, keep in zip(words, kept) if keep],
-        [tag for tag, keep in zip(tags, kept) if keep],
+        [word for word, count in zip(words, kept) for word in repeat(word, count)],
+        [tag for tag, count in zip(tags, kept) for tag in repeat(tag, count)],
         move_brackets(constituents, list(accumulate(kept, initial=0))),
     )
 
@@ -184,41 +166,66 @@ def move_brackets(
     return [bracket for bracket in moved if bracket[0] < bracket[1]]
 
 
-def find_mismatch(gold: Sequence[str], pred: Sequence[str]) -> str:
+def find_mismatch(
+    gold: Sequence[str], pred: Sequence[str], setting: EvalbParams
+) -> str:
     """Compare the words of two parses.
 
     gold (Sequence[str]): The gold words.
     pred (Sequence[str]): The predicted words.
+    setting (EvalbParams): The parameters.
     RETURNS (str): The error message of EVALB; empty if the words match.
     """
     if len(gold) != len(pred):
         return f"Length unmatch ({len(gold)}|{len(pred)})"
-    messages = (f"Words unmatch ({a}|{b})" for a, b in zip(gold, pred) if a != b)
-    return next(messages, "")
+    pairs = zip(gold, pred)
+    wrong = (pair for pair in pairs if not setting.words_match(*pair))
+    return next((f"Words unmatch ({a}|{b})" for a, b in wrong), "")
 
 
 def select_brackets(
     constituents: Iterable[Constituent], setting: EvalbParams
-) -> Brackets:
-    """Select the brackets that count, with the labels that they count as.
+) -> list[Constituent]:
+    """Select the brackets that count, without the function tags of their labels.
 
-    constituents (Iterable[Constituent]): The constituents. Those with an empty label,
-        which a root may have, never count.
+    constituents (Iterable[Constituent]): The constituents.
     setting (EvalbParams): The parameters.
-    RETURNS (Brackets): The brackets, as a multiset.
+    RETURNS (List[Constituent]): The brackets.
     """
-    return Counter(
-        (start, end, setting.equal.get(label, label))
-        for start, end, label in constituents
-        if label and label not in setting.deleted
-    )
+    cut = ((i, j, setting.cut_label(label)) for i, j, label in constituents)
+    return [bracket for bracket in cut if not setting.deletes(bracket[2])]
 
 
-def count_crossing(gold: Brackets, pred: Brackets, size: int) -> int:
+def match_brackets(
+    gold: Sequence[Constituent], pred: Sequence[Constituent], setting: EvalbParams
+) -> dict[int, int]:
+    """Match each gold bracket with the first predicted one that is left.
+
+    gold (Sequence[Constituent]): The gold brackets that count.
+    pred (Sequence[Constituent]): The predicted brackets that count.
+    setting (EvalbParams): The parameters.
+    RETURNS (Dict[int, int]): The indices of the gold brackets that were found, and of
+        the predicted brackets.
+    """
+    unmatched: dict[Constituent, deque[int]] = defaultdict(deque)
+    for j, (start, end, label) in enumerate(pred):
+        unmatched[start, end, label if setting.labeled else ""].append(j)
+    matches: dict[int, int] = {}
+    for i, (start, end, label) in enumerate(gold):
+        labels = [label, *setting.equals.get(label, ())] if setting.labeled else [""]
+        found = [unmatched.get((start, end, label)) for label in labels]
+        if queues := [queue for queue in found if queue]:
+            matches[i] = min(queues, key=itemgetter(0)).popleft()
+    return matches
+
+
+def count_crossing(
+    gold: Iterable[Constituent], pred: Iterable[Constituent], size: int
+) -> int:
     """Count the predicted brackets that cross a gold bracket.
 
-    gold (Brackets): The gold brackets.
-    pred (Brackets): The predicted brackets.
+    gold (Iterable[Constituent]): The gold brackets that count.
+    pred (Iterable[Constituent]): The predicted brackets that count.
     size (int): The length of the sentence.
     RETURNS (int): The number of crossing brackets.
     """
@@ -228,27 +235,37 @@ def count_crossing(gold: Brackets, pred: Brackets, size: int) -> int:
         last_end[start] = max(last_end[start], end)
         first_start[end] = min(first_start[end], start)
     return sum(
-        count
-        for (start, end, _), count in pred.items()
+        1
+        for start, end, _ in pred
         if max(last_end[start + 1 : end], default=end) > end
         or min(first_start[start + 1 : end], default=start) < start
     )
 
 
-def score_types(gold: Brackets, pred: Brackets) -> dict[str, PRFScore]:
+def score_types(
+    gold: Sequence[Constituent],
+    pred: Sequence[Constituent],
+    matches: Mapping[int, int],
+    setting: EvalbParams,
+) -> dict[str, PRFScore]:
     """Score brackets by label.
 
-    gold (Brackets): The gold brackets.
-    pred (Brackets): The predicted brackets.
-    RETURNS (Dict[str, PRFScore]): The score of each label.
+    gold (Sequence[Constituent]): The gold brackets that count.
+    pred (Sequence[Constituent]): The predicted brackets that count.
+    matches (Mapping[int, int]): The result of `match_brackets`.
+    setting (EvalbParams): The parameters.
+    RETURNS (Dict[str, PRFScore]): The score of each label. Labels that match each other
+        are scored together.
     """
     scores: dict[str, PRFScore] = defaultdict(PRFScore)
-    for (_, _, label), count in (gold & pred).items():
-        scores[label].tp += count
-    for (_, _, label), count in (pred - gold).items():
-        scores[label].fp += count
-    for (_, _, label), count in (gold - pred).items():
-        scores[label].fn += count
+    found = set(matches.values())
+    for i, (_, _, label) in enumerate(gold):
+        score = scores[setting.names.get(label, label)]
+        score.tp += i in matches
+        score.fn += i not in matches
+    for j, (_, _, label) in enumerate(pred):
+        if j not in found:
+            scores[setting.names.get(label, label)].fp += 1
     return scores
 
 

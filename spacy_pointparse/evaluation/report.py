@@ -5,23 +5,23 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from nltk.tree import Tree
 from spacy.scorer import PRFScore
 
-from ..trees.reader import parse_trees, read_lines
+from ..trees.reader import parse_chunk, parse_trees, read_lines
 from ..trees.structure import EMPTY_TAG, flatten_tree
 from .evalb import (
-    EvalbParams,
     FlatTree,
     SentenceCounts,
     add_types,
     count_brackets,
-    get_setting,
     percent,
     summarize,
 )
+from .params import get_setting
 
-# A line with a tree without words, as for a sentence that a parser failed on.
-_FAILED = re.compile(r"^\s*\(\s*(\(\s*\))?\s*\)\s*$")
+# Nothing, or brackets without a word, as for a sentence that a parser failed on.
+_FAILED = re.compile(r"[\s(]*(TOP|ROOT|S1|VROOT)?[\s)]*")
 RULE = "=" * 76
 HEADER = f"""\
   Sent.                        Matched  Bracket   Cross        Correct Tag
@@ -95,50 +95,67 @@ def _format_row(i: int, row: SentenceCounts) -> str:
 
 
 def _format_total(total: dict[str, float]) -> str:
-    return (
+    brackets = (
         "{recall:22.2f} {precision:6.2f}  {matched:5} {gold:5} {test:5}  {crossing:5}"
-        "  {words:5} {tags:5}   {tag_accuracy:6.2f}".format_map(total)
     )
+    words = "  {words:5} {tags:5}   {tag_accuracy:6.2f}"
+    line = brackets + words if total["gold"] and total["test"] else words
+    return line.format_map(total)
 
 
 def evaluate_files(
     gold: str | Path, pred: str | Path, setting: str = "collins"
 ) -> Report:
-    """Compare two files of bracketed trees as EVALB does. Empty elements are left out,
-    words are compared as written, and function tags are cut off labels (NP-SBJ, NP=2),
-    except off those that begin with a separator (-LRB-). A line of empty brackets
-    counts as a failed parse.
+    """Compare two files of bracketed trees as EVALB does: line by line. A blank line,
+    and one of empty brackets, is a parse that failed; all brackets of a line are one
+    sentence. If trees span several lines, each tree of the file is a sentence instead,
+    and blank lines do not count. Words are compared as written, and function tags are
+    cut off labels (NP-SBJ, NP=2).
 
     gold (Union[str, Path]): The file of gold trees.
     pred (Union[str, Path]): The file of predicted trees for the same sentences.
-    setting (str): The EVALB parameters: "collins", "nk" or "spmrl".
+    setting (str): The EVALB parameters: "collins", "nk", "spmrl" or the path of a
+        parameter file.
     RETURNS (Report): The figures.
-    RAISES (ValueError): If the numbers of trees differ, or the setting is unknown.
+    RAISES (TreebankError): If a tree is faulty.
+    RAISES (ValueError): If the numbers of sentences differ, or the setting is unknown.
     """
-    rules = get_setting(setting)
-    golds, preds = _read_parses(gold, rules), _read_parses(pred, rules)
-    if len(golds) != len(preds):
+    rules = get_setting(str(setting))
+    golds, preds = _read_parses(gold), _read_parses(pred)
+    shorter = min(len(golds), len(preds))
+    if any(parse[0] for parse in [*golds[shorter:], *preds[shorter:]]):
         raise ValueError(
             f"Cannot compare {len(golds)} gold trees ({gold}) with {len(preds)} "
-            f"predicted trees ({pred}). Each gold tree needs one predicted tree."
+            f"predicted trees ({pred}). Each gold tree needs one predicted tree, or a "
+            "blank line."
         )
     rows = [count_brackets(*pair, rules) for pair in zip(golds, preds)]
     return Report(rows, rules.cutoff)
 
 
-def _read_parses(path: str | Path, setting: EvalbParams) -> list[FlatTree]:
-    parses: list[FlatTree] = []
-    lines = (_FAILED.sub(f"({EMPTY_TAG} *)", line) for line in read_lines(path))
-    for tree in parse_trees(lines, str(path)):
-        words, tags, brackets = flatten_tree(tree)
-        if setting.cut_tags:
-            tags = [_cut(tag, setting.separators) for tag in tags]
-        cut = [(i, j, _cut(label, setting.separators)) for i, j, label in brackets]
-        parses.append((words, tags, cut))
-    return parses
+def _read_parses(path: str | Path) -> list[FlatTree]:
+    lines = [line.lstrip("\ufeff") for line in read_lines(path)]
+    if not all(map(_is_balanced, lines)):
+        lines = [
+            f"({EMPTY_TAG} *)" if "(" in line and _is_failed(line) else line
+            for line in lines
+        ]
+        return [_flatten([tree]) for tree in parse_trees(lines, str(path))]
+    return [
+        _flatten([] if _is_failed(line) else parse_chunk([(i, line)], str(path)))
+        for i, line in enumerate(lines, start=1)
+    ]
 
 
-def _cut(label: str, separators: str) -> str:
-    if label[:1] in separators:
-        return label
-    return re.split(f"[{separators}]", label)[0]
+def _is_balanced(line: str) -> bool:
+    return line.count("(") == line.count(")")
+
+
+def _is_failed(line: str) -> bool:
+    return _is_balanced(line) and _FAILED.fullmatch(line) is not None
+
+
+def _flatten(trees: Sequence[Tree]) -> FlatTree:
+    """Convert the trees of a sentence, with the brackets of their roots."""
+    words, tags, constituents = flatten_tree(Tree("", trees))
+    return words, tags, constituents[1:]

@@ -20,23 +20,23 @@ from ..tokens.constituents import SPANS_KEY
 from ..tokens.sentences import get_sentences
 from ..trees.structure import Constituent
 from .evalb import (
-    EvalbParams,
     FlatTree,
     add_types,
     count_crossing,
     delete_words,
     find_mismatch,
-    get_setting,
+    match_brackets,
     move_brackets,
     score_types,
     select_brackets,
 )
+from .params import EvalbParams, get_setting
 
 
 def make_constituents_scorer(setting: str = "collins") -> Callable[..., dict[str, Any]]:
     """Make a scorer. Registered as `spacy-pointparse.constituents_scorer.v1`.
 
-    setting (str): The EVALB parameters: "collins", "nk" or "spmrl".
+    setting (str): The EVALB parameters: "collins", "nk", "spmrl" or a parameter file.
     RETURNS (Callable[..., Dict[str, Any]]): `constituents_score` with that setting.
     """
     get_setting(setting)
@@ -53,7 +53,7 @@ def constituents_score(
     """Score the parses of Docs. Examples whose reference has no parse are left out.
 
     examples (Iterable[Example]): The examples to score.
-    setting (str): The EVALB parameters: "collins", "nk" or "spmrl".
+    setting (str): The EVALB parameters: "collins", "nk", "spmrl" or a parameter file.
     spans_key (str): The span group that holds the parses. It also names the scores.
     RETURNS (Dict[str, Any]): Labeled precision, recall and F-score, overall and by
         label, from 0 to 1; the share of gold sentences with all brackets right, and
@@ -91,7 +91,7 @@ def find_errors(
     """Find the constituents that `constituents_score` counts as errors.
 
     example (Example): The predicted and the gold Doc.
-    setting (str): The EVALB parameters: "collins", "nk" or "spmrl".
+    setting (str): The EVALB parameters: "collins", "nk", "spmrl" or a parameter file.
     RETURNS (Tuple[List[int], List[int]]): The wrong constituents of the predicted Doc
         and the missed ones of the gold Doc, as indices into their span groups.
     RAISES (ValueError): If the texts differ by more than whitespace.
@@ -100,7 +100,14 @@ def find_errors(
     gold, pred, places = _read_texts(example, rules)
     golds = list(_list_counted(example.reference, gold, places, rules))
     preds = list(_list_counted(example.predicted, pred, places, rules))
-    return list(_find_unmatched(preds, golds)), list(_find_unmatched(golds, preds))
+    gold_brackets = [bracket for _, bracket in golds]
+    pred_brackets = [bracket for _, bracket in preds]
+    matches = match_brackets(gold_brackets, pred_brackets, rules)
+    found = set(matches.values())
+    return (
+        [place for j, (place, _) in enumerate(preds) if j not in found],
+        [place for i, (place, _) in enumerate(golds) if i not in matches],
+    )
 
 
 def _divide(part: int, whole: int) -> float | None:
@@ -161,9 +168,12 @@ def _count_example(
     sents = get_sentences(example.reference)
     bounds = [(gold.places[sent.start], gold.places[sent.end]) for sent in sents]
     starts = [places[start] for start, end in bounds if places[start] < places[end]]
-    differing = (golds - preds) + (preds - golds)
+    matches = match_brackets(golds, preds, setting)
+    found = set(matches.values())
+    differing = [bracket for i, bracket in enumerate(golds) if i not in matches]
+    differing += [bracket for j, bracket in enumerate(preds) if j not in found]
     wrong = {bisect_right(starts, start) for start, _, _ in differing}
-    return score_types(golds, preds), {
+    return score_types(golds, preds, matches, setting), {
         "sentences": len(starts),
         "complete": len(starts) - len(wrong),
         "crossing": count_crossing(golds, preds, places[-1]),
@@ -190,18 +200,6 @@ def _list_counted(
         yield from ((i, bracket) for bracket in select_brackets(moved, setting))
 
 
-def _find_unmatched(
-    brackets: Iterable[tuple[int, Constituent]],
-    others: Iterable[tuple[int, Constituent]],
-) -> Iterator[int]:
-    left = Counter(bracket for _, bracket in others)
-    for i, bracket in brackets:
-        if left[bracket]:
-            left[bracket] -= 1
-        else:
-            yield i
-
-
 def _count_tags(
     gold: _Text, pred: _Text, bounds: Iterable[tuple[int, int]], setting: EvalbParams
 ) -> dict[str, int]:
@@ -221,6 +219,6 @@ def _count_tags(
     return {
         "tagged": 1,
         "tokens": len(common),
-        "tags": sum(a == b for a, b in common),
-        "rejected": sum(bool(find_mismatch(a[0], b[0])) for a, b in left),
+        "tags": sum(setting.tags_match(*pair) for pair in common),
+        "rejected": sum(bool(find_mismatch(a[0], b[0], setting)) for a, b in left),
     }

@@ -169,14 +169,21 @@ def _parse_lines(lines: Iterable[str], source: str) -> Iterator[Tree | TreebankE
     try:
         for chunk in split_chunks(lines):
             try:
-                yield from _parse_chunk(chunk, source)
+                yield from parse_chunk(chunk, source)
             except TreebankError as fault:
                 yield fault
     except TreebankError as fault:  # raised by `read_lines`
         yield fault
 
 
-def _parse_chunk(lines: list[Line], source: str) -> list[Tree]:
+def parse_chunk(lines: list[Line], source: str) -> list[Tree]:
+    """Read the trees of a chunk of lines.
+
+    lines (List[Line]): The numbered lines.
+    source (str): The name to use in messages.
+    RETURNS (List[Tree]): The trees.
+    RAISES (TreebankError): If a tree is faulty.
+    """
     trees: list[Tree] = []
     open_nodes: list[Tree] = []
     start = lines[0][0]

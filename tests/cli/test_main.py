@@ -173,7 +173,16 @@ def test_main_score_of_differing_files(run, write):
 
 def test_main_score_unknown_setting(run, write):
     result = run("score", write(*LINES), write(*LINES), "--setting", "none")
-    assert result.exit_code == 2
+    check_error(result, "Unknown EVALB setting 'none'")
+
+
+def test_main_score_with_a_parameter_file(run, write, tmp_path):
+    gold = write("(X (NP (NN fog)))", name="gold.mrg")
+    pred = write("(NP (NN fog))", name="pred.mrg")
+    path = write("DELETE_LABEL X", "CUTOFF_LEN 7", name="own.prm")
+    result = run("score", gold, pred, "--setting", path)
+    assert "Bracketing FMeasure       = 100.00" in result.stdout
+    assert "-- len<=7 --" in result.stdout
 
 
 def test_main_evaluate(run, write, trained_path, trees, tmp_path):

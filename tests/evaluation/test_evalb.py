@@ -9,13 +9,13 @@ from spacy.vocab import Vocab
 
 from spacy_pointparse.evaluation.evalb import (
     ERROR,
-    SETTINGS,
     SKIPPED,
     VALID,
     count_brackets,
-    get_setting,
 )
+from spacy_pointparse.evaluation.params import SETTINGS, get_setting
 from spacy_pointparse.evaluation.report import evaluate_files
+from spacy_pointparse.trees import TreebankError
 
 OURS = Path(__file__).parent / "evalb"
 REFERENCE = Path(__file__).parents[3] / "shared" / "evalb"
@@ -97,10 +97,10 @@ PAIRS = [
         (2, VALID, 3, 3, 3, 0, 2, 1),
     ),
     (
-        "brackets as words, and a root without a label",
+        "brackets as words, and a root without a label, which counts",
         "( (PRN (-LRB- -LRB-) (NP (NN fog)) (-RRB- -RRB-)))",
         "(TOP (PRN (-LRB- -LRB-) (NP (NN fog)) (-LRB- -RRB-)))",
-        (3, VALID, 2, 2, 2, 0, 3, 2),
+        (3, VALID, 2, 3, 2, 0, 3, 2),
     ),
 ]
 FIGURES = ("length", "status", "matched", "gold", "test", "crossing", "words", "tags")
@@ -167,6 +167,15 @@ def test_evalb_equals_the_c_program(setting):
     assert table.split("\n") == expected.split("\n")
 
 
+@pytest.mark.parametrize("setting", ["collins", "nk", "equal.prm", "unlabeled.prm"])
+def test_evalb_compares_lines(setting):
+    gold, pred = OURS / "lines.gold.mrg", OURS / "lines.pred.mrg"
+    expected = (OURS / f"lines.{Path(setting).stem}.evalb").read_text(encoding="utf8")
+    name = str(OURS / setting) if setting.endswith(".prm") else setting
+    table = evaluate_files(gold, pred, name).table()
+    assert table.split("\n") == expected.split("\n")
+
+
 @pytest.mark.skipif(not REFERENCE.exists(), reason="no reference scores here")
 @pytest.mark.parametrize("setting", ["COLLINS", "nk", "spmrl"])
 @pytest.mark.parametrize("name", ["en", "wsj", "id", "err"])
@@ -201,15 +210,15 @@ def test_evalb_summary(evaluate):
         "skipped": 2,
         "valid": 8,
         "matched": 19,
-        "gold": 26,
+        "gold": 27,
         "test": 25,
         "crossing": 4,
         "words": 24,
         "tags": 21,
-        "recall": pytest.approx(100 * 19 / 26),
+        "recall": pytest.approx(100 * 19 / 27),
         "precision": pytest.approx(100 * 19 / 25),
-        "fscore": pytest.approx(100 * 2 * 19 / (26 + 25)),
-        "complete": 50.0,
+        "fscore": pytest.approx(100 * 2 * 19 / (27 + 25)),
+        "complete": 37.5,
         "average_crossing": 0.5,
         "no_crossing": 75.0,
         "few_crossing": 87.5,
@@ -230,6 +239,7 @@ def test_evalb_per_type(evaluate):
     per_type = evaluate(golds, preds).per_type
     counts = {label: (s.tp, s.fp, s.fn) for label, s in per_type.items()}
     assert counts == {
+        "": (0, 0, 1),
         "ADVP": (2, 0, 0),
         "NP": (6, 1, 3),
         "PRN": (1, 0, 0),
@@ -321,6 +331,43 @@ def test_evalb_empty_files(evaluate):
     assert set(total.values()) == {0}
 
 
+def test_evalb_line_belongs_to_its_line(evaluate):
+    gold = [
+        f"(TOP (S (NP (NN {a})) (VP (VB {b}))))" for a, b in ["ab", "cd", "ef", "gh"]
+    ]
+    pred = [gold[0], "", "(TOP (NP (NN e))) (TOP (VP (VB f)))", gold[3]]
+    total = evaluate(gold, pred).total
+    assert (total["errors"], total["skipped"]) == (0, 1)
+    assert round(total["recall"], 2) == 88.89
+    assert total["precision"] == 100.0
+
+
+def test_evalb_counts_a_root_without_a_label(evaluate):
+    tree = "(S (NP (NN a)) (VP (VB b)))"
+    total = evaluate([f"( {tree} )"], [f"(TOP {tree})"]).total
+    assert (total["recall"], total["precision"]) == (75.0, 100.0)
+
+
+def test_evalb_reads_trees_over_several_lines(evaluate):
+    spread = ["", "(TOP (NP", "  (NN fog)))", "", "(TOP", "(NP (NN ice)))", ""]
+    lines = ["(TOP (NP (NN fog)))", "", "(TOP (NP (NN ice)))"]
+    assert evaluate(spread, lines[::2]).total["fscore"] == 100
+    assert evaluate(spread, spread).total["valid"] == 2
+
+
+def test_evalb_blank_lines_at_the_end_of_one_file(evaluate):
+    tree = "(TOP (NP (NN fog)))"
+    assert evaluate([tree], [tree, "", ""]).total["sentences"] == 1
+    assert evaluate([tree, "", ""], [tree]).total["sentences"] == 1
+
+
+def test_evalb_names_the_line_of_a_faulty_tree(evaluate):
+    tree = "(TOP (NP (NN fog)))"
+    for fault in ["(TOP (NP (NN fog mist)))", "fog", ")(", "(TOP (NP (NN fog))"]:
+        with pytest.raises(TreebankError, match=r"mrg, line 2: "):
+            evaluate([tree, tree], [tree, fault])
+
+
 def test_evalb_number_of_trees_differs(evaluate):
     tree = "(TOP (NP (NN fog)))"
     with pytest.raises(ValueError, match=r"3 gold trees .* 1\s+predicted"):
@@ -331,6 +378,30 @@ def test_evalb_unknown_setting(evaluate):
     match = "'colins'.*collins, nk, spmrl"
     with pytest.raises(ValueError, match=match):
         evaluate([], [], "colins")
+
+
+@pytest.mark.parametrize(
+    "line, message",
+    [
+        ("EQ_LABEL NP", r"line 2: expected 2 value\(s\) .* not 1"),
+        ("DELETE_LABEL", r"line 2: expected 1 value\(s\) .* not 0"),
+        ("CUTOFF_LEN forty", "line 2: 'forty' is not a number"),
+    ],
+)
+def test_evalb_faulty_parameter_file(tmp_path, line, message):
+    path = tmp_path / "a.prm"
+    path.write_text(f"DELETE_LABEL TOP\n{line}\n", encoding="utf8")
+    with pytest.raises(ValueError, match=rf"a\.prm, {message}"):
+        get_setting(str(path))
+
+
+def test_evalb_parameter_file_with_unknown_keyword(tmp_path):
+    path = tmp_path / "a.prm"
+    path.write_text("DELETE_LABEL TOP\nTED 1\n", encoding="utf8")
+    with pytest.warns(UserWarning, match=r"a\.prm, line 2: unknown keyword 'TED'"):
+        assert get_setting(str(path)).deleted == {"TOP"}
+    with pytest.raises(FileNotFoundError, match=r"b\.prm"):
+        get_setting(str(tmp_path / "b.prm"))
 
 
 def grow(rng, start, end):

@@ -8,12 +8,8 @@ from spacy.training import Example
 from spacy.vocab import Vocab
 from test_evalb import make_parses, seeds
 
-from spacy_pointparse.evaluation.evalb import (
-    SETTINGS,
-    VALID,
-    count_brackets,
-    get_setting,
-)
+from spacy_pointparse.evaluation.evalb import VALID, count_brackets
+from spacy_pointparse.evaluation.params import SETTINGS, get_setting
 from spacy_pointparse.evaluation.scorer import (
     constituents_score,
     find_errors,
@@ -114,6 +110,29 @@ def test_scorer_setting():
     assert collins["spans_constituents_f"] == 1.0
     assert list(collins["spans_constituents_per_type"]) == ["ADVP"]
     assert score(gold, pred, setting="spmrl")["spans_constituents_f"] == 0.0
+
+
+def test_scorer_cuts_functions_off_labels_as_evalb_does():
+    words, tags = ["Otter", "fangen", "Fische"], ["NN-SB", "VV", "NN-OA"]
+    gold = make_doc(words, tags, [(0, 3, "S"), (0, 1, "NP-SB"), (2, 3, "NP-OA")])
+    tags = ["NN-OA", "VV", "NN#x"]
+    pred = make_doc(words, tags, [(0, 3, "S"), (0, 1, "NP-OA"), (2, 3, "NP#x")])
+    scores = score(gold, pred, setting="spmrl")
+    assert scores["spans_constituents_f"] == 1.0
+    assert scores["constituents_tag_acc"] == 1.0
+    assert list(scores["spans_constituents_per_type"]) == ["NP", "S"]
+    assert find_errors(Example(pred, gold), setting="spmrl") == ([], [])
+
+
+def test_scorer_takes_a_parameter_file(tmp_path):
+    path = tmp_path / "own.prm"
+    path.write_text("DELETE_LABEL X\nEQ_LABEL NP VP\n", encoding="utf8")
+    gold = make_doc(["a"], ["NN"], [(0, 1, "X"), (0, 1, "NP")])
+    pred = make_doc(["a"], ["NN"], [(0, 1, "VP")])
+    assert make_constituents_scorer(str(path))([Example(pred, gold)]) == score(
+        gold, pred, setting=str(path)
+    )
+    assert score(gold, pred, setting=str(path))["spans_constituents_f"] == 1.0
 
 
 def test_scorer_gold_tags_decide():

@@ -22,7 +22,7 @@ from typer.testing import CliRunner
 import spacy_pointparse
 from spacy_pointparse.cli import app
 from spacy_pointparse.cli.convert import convert_cli
-from spacy_pointparse.evaluation.evalb import SETTINGS
+from spacy_pointparse.evaluation.params import SETTINGS
 from spacy_pointparse.pipeline.pointing_parser import DEFAULT_MODEL
 from spacy_pointparse.tokens.extensions import _GETTERS
 from spacy_pointparse.trees import read_trees, tree_to_string
@@ -184,12 +184,14 @@ def test_settings_are_those_of_the_scorer():
         brackets = read_codes(cells["brackets left out"])
         assert words | brackets | {"-NONE-"} == setting.deleted, name
         assert not words & brackets
-        assert read_codes(cells["functions are cut off"]) == set(setting.separators)
+        assert read_codes(cells["functions are cut off after"]) == set(
+            setting.separators
+        )
         assert (
             cells["`score` also sums up sentences up to"] == f"{setting.cutoff} words"
         )
         assert read_codes(cells["labels that count as another"]) == {
-            label for pair in setting.equal.items() for label in pair
+            label for pair in setting.equal for label in pair
         }
 
 
@@ -279,9 +281,10 @@ def test_page_on_evaluation(small, english, run):
     data = "corpus/test.spacy"
     run(f"python -m spacy_pointparse convert assets/gum --split test --output {data}")
     run_page(DOCS / "evaluation.md")
+    Path("my.prm").write_text("DELETE_LABEL TOP\n")
     printed = [run(line) for line in list_lines(DOCS / "evaluation.md")]
     figures = [float(FIGURE.search(text)[1]) for text in printed]
-    assert len(figures) == 4
+    assert len(figures) == 5
     assert all(50 < figure <= 100 for figure in figures)
 
 
