@@ -45,6 +45,12 @@ def convert_cli(
     bare_empties: Annotated[
         bool, typer.Option(help="Empty elements are leaves like *T* without a tag")
     ] = False,
+    drop: Annotated[
+        list[str], typer.Option(help="Remove nodes of this label with their words")
+    ] = [],  # noqa: B006
+    lemmas: Annotated[
+        bool, typer.Option(help="Leaves are word-lemma: keep the word")
+    ] = False,
     on_error: OnError = Broken.raise_,
     resume: Resume = False,
 ) -> None:
@@ -63,6 +69,8 @@ def convert_cli(
             separators=separators,
             keep_functions=keep_functions,
             bare_empties=bare_empties,
+            drop=drop,
+            lemmas=lemmas,
             on_error=on_error.value,
         )
     if not count:

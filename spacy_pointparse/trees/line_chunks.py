@@ -16,11 +16,15 @@ MIN_LINES, MAX_LINES = 200, 5000
 MAX_SIZE = 1_000_000
 _OPENER = re.compile(r"^\s*\(\s*([^\s()]*)")
 _WORD = re.compile(r"[^\s()]\s+[^\s()]|\)")  # matches lines that contain a word
+# Lines between trees that belong to none: <S ID=1> and starred headers.
+_MARKUP = re.compile(r"\s*</?\w[^()]*>")
+_HEADER = re.compile(r"\s*\*")
 _END: Line = (0, "")
 
 
 def split_chunks(lines: Iterable[str]) -> Iterator[list[Line]]:
     """Split a file into chunks of lines, each holding whole trees or one faulty tree.
+    Lines of markup, such as `<S ID=1>`, and starred headers between trees are left out.
 
     lines (Iterable[str]): The lines of the file.
     YIELDS (List[Line]): The numbered lines of each chunk, without blank ones.
@@ -32,7 +36,10 @@ def split_chunks(lines: Iterable[str]) -> Iterator[list[Line]]:
     chunk = _Chunk(set(ROOT_LABELS), MAX_LINES)
     while True:
         line = again.popleft() if again else next(remaining)
-        if line is not _END and not chunk.ends_before(line[1]):
+        is_outside = chunk.is_outside(line[1])
+        if is_outside and not chunk.lines:
+            continue
+        if line is not _END and not is_outside and not chunk.ends_before(line[1]):
             chunk.add(line)
         elif chunk.lines:
             leftover = chunk.cut_leftover()
@@ -69,6 +76,11 @@ class _Chunk:
         self.lines.append(line)
         self.depth += line[1].count("(") - line[1].count(")")
         self.size += len(line[1])
+
+    def is_outside(self, text: str) -> bool:
+        """Check whether a line is markup or a header."""
+        is_header = self.depth <= 0 and _HEADER.match(text)
+        return bool(is_header or _MARKUP.fullmatch(text))
 
     def ends_before(self, text: str) -> bool:
         """Check whether a line begins the next tree. Brackets may be missing or

@@ -6,7 +6,7 @@ import lzma
 import re
 import warnings
 import zlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -40,6 +40,8 @@ def read_trees(
     separators: str = SEPARATORS,
     keep_functions: bool = False,
     bare_empties: bool = False,
+    drop: Collection[str] = (),
+    lemmas: bool = False,
 ) -> Iterator[Tree]:
     """Read a bracketed treebank and clean its trees.
 
@@ -51,6 +53,8 @@ def read_trees(
     separators (str): See `clean_tree`.
     keep_functions (bool): See `clean_tree`.
     bare_empties (bool): See `clean_tree`.
+    drop (Collection[str]): See `clean_tree`.
+    lemmas (bool): See `clean_tree`.
     RETURNS (Iterator[Tree]): The trees, each with a single TOP root, in order of file
         names.
     RAISES (FileNotFoundError): If there is no such file, or no file matches.
@@ -61,6 +65,8 @@ def read_trees(
         separators=separators,
         keep_functions=keep_functions,
         bare_empties=bare_empties,
+        drop=frozenset(drop),
+        lemmas=lemmas,
     )
     files = find_files(path)
     items = (_parse_lines(read_lines(file), str(file)) for file in files)

@@ -128,6 +128,15 @@ def test_main_convert_takes_a_split_and_a_limit(run, write, tmp_path):
     assert [len(doc) for doc in docs] == [3, 3, 1]
 
 
+def test_main_convert_drops_nodes_and_lemmas(run, write, tmp_path):
+    line = "(IP (NP (PRO He-he)) (CODE {X}) (XX um-um) (VBD saw-see))"
+    output = tmp_path / "o.spacy"
+    options = ["--drop", "CODE", "--drop", "XX", "--lemmas"]
+    run("convert", write(line), "-o", output, *options)
+    [doc] = DocBin().from_disk(output).get_docs(spacy.blank("en").vocab)
+    assert [token.text for token in doc] == ["He", "saw"]
+
+
 def test_main_convert_unwraps(run, write, tmp_path):
     line = "(TOP (CAP (TIT (NP (NN tea)))))"
     output = tmp_path / "o.spacy"

@@ -350,6 +350,23 @@ def test_trees_read_damaged_archive(tmp_path, suffix, module):
         list(read_trees(path))
 
 
+@pytest.mark.parametrize(
+    "text, expected, count",
+    [
+        (f"<DOC>\n<S ID=1>\n( {GOOD})\n</S>\n<S ID=2>\n({ALSO})\n</S>", 2, 0),
+        (f"<DOCID> A 1 </DOCID>\n{SEVERAL_LINES}</DOC>\n\n<P>\n{GOOD}", 2, 0),
+        (f"*x*x*\n*x* (C) 1992 *x*\n***\n\n{GOOD}\n*** end\n{ALSO}\n", 2, 0),
+        (f"<S ID=1>\n(S\n  (NP (PRP We))\n</S>\n<S ID=2>\n{GOOD}\n</S>", 1, 1),
+        (f"<S ID=1>\n{GOOD})\n</S>\n<S ID=2>\n{ALSO}\n</S>", 1, 1),
+        ("(NP (-NONE-\n*T*-1))\n(NP (SYM\n<) (SYM >))", 2, 0),
+        ("< a >\n#BOS 1", 0, 2),
+    ],
+)
+def test_trees_markup_and_headers_are_no_trees(text, expected, count):
+    found, faults = read_skipping(text)
+    assert (len(found), faults) == (expected, count)
+
+
 # Cleaning
 
 
@@ -437,6 +454,57 @@ def test_trees_clean_bare_empties():
     assert clean(text, bare_empties=True) == [expected]
     kept = "(NP *con*)"
     assert clean(f"(IP {kept} (C 0))") == [f"(TOP (IP {kept} (C 0)))"]
+
+
+SAW = "(NP-SBJ (PRO He)) (VBD saw)"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"( (IP-MAT {SAW} (. .)) (ID TEST-1,3.4))",
+        f"( (METADATA (AUTHOR X) (DATE 1900)) (IP-MAT {SAW} (. .)) (ID A-1,.2))",
+        f"( (METADATA (AUTHOR X)) (IP-MAT (CODE {{COM:torn}}) {SAW} (. .)))",
+        f"(TOP (IP-MAT {SAW} (CODE <P_1>) (PP (CODE <i>)) (. .)) (ID A-1,.2))",
+        f"( (IP-MAT {SAW} (CP-1 (WNP-2 0-2) (C 0-2) (NP *T*-2)) (. .)) (ID A))",
+    ],
+)
+def test_trees_clean_corpus_search(text):
+    assert clean(text) == ["(TOP (IP (NP (PRO He)) (VBD saw) (. .)))"]
+
+
+def test_trees_clean_corpus_search_without_words():
+    assert clean("( (CODE <P_1>) (ID A-1,.1))") == [None]
+
+
+def test_trees_clean_keeps_bookkeeping_labels_of_other_treebanks():
+    text = "(S (CODE {WHAT}) (NP (ID a)))"
+    assert clean(text) == [f"(TOP {text})"]
+    assert clean(f"( {text})") == [f"(TOP {text})"]
+
+
+def test_trees_clean_drop():
+    text = "(S (CODE {X}) (NP-SBJ (NN Rain)) (PRN-1 (NP (NN so))) (VP (VBZ falls)))"
+    expected = "(TOP (S (NP (NN Rain)) (VP (VBZ falls))))"
+    assert clean(text, drop=["CODE", "PRN"]) == [expected]
+    expected = "(TOP (S (CODE {X}) (PRN (NP (NN so))) (VP (VBZ falls))))"
+    assert clean(text, drop={"NP-SBJ"}) == [expected]
+    assert clean(text, drop={"S"}) == [None]
+
+
+def test_trees_clean_lemmas():
+    text = "( (IP (NP *con*) (V sá-sjá) (N a-b-ab) (, ---) (C 0) (X vel)) (ID A))"
+    expected = "(TOP (IP (V sá) (N a-b) (, -) (X vel)))"
+    assert clean(text, lemmas=True) == [expected]
+
+
+def test_trees_clean_zero_with_an_index(tmp_path):
+    text = "(IP (CP (C 0-2) (N 0-2)))"
+    assert clean(text, bare_empties=True) == ["(TOP (IP (CP (N 0-2))))"]
+    path = tmp_path / "a.psd"
+    path.write_text(f"( (IP {SAW}) (X a) (ID A))", encoding="utf8")
+    [tree] = read_trees(path, drop=["X"])
+    assert tree.leaves() == ["He", "saw"]
 
 
 def test_trees_clean_words_of_white_space():
