@@ -137,7 +137,9 @@ OPTIONS = {
     "pointing heads 1,024 wide": model(pointing_width=1024, singleton_width=1024),
     "all heads 125 wide": model(pointing_width=125, label_width=125),
     "singleton head 250 wide": model(singleton_width=250),
-    "self-attention, 2 layers, above": model(upper_encoder=SELF_ATTENTION),
+    "self-attention, 2 layers, above": model(
+        upper_encoder=SELF_ATTENTION, pointing="biaffine"
+    ),
     "no feature dropped as a whole": model(tok2vec=KEPT),
     "word and characters for affixes": model(tok2vec=CHARACTERS),
     "features mixed by a layer, and a convolution": model(tok2vec=MIXED),

@@ -11,6 +11,7 @@ CONFIG = """
 @architectures = "spacy-pointparse.PointingParser.v1"
 width = 32
 lower_encoder = null
+pointing = "biaffine"
 
 [model.tok2vec]
 @architectures = "spacy.Tok2Vec.v2"

@@ -1,5 +1,6 @@
 import copy
 import io
+import re
 from itertools import chain, pairwise
 from pickle import UnpicklingError
 
@@ -14,6 +15,7 @@ from spacy.util import registry
 from spacy.vocab import Vocab
 from thinc.api import SGD, Ragged, fix_random_seed, set_dropout_rate
 
+from spacy_pointparse.ml.models.default import build_pointing_parser
 from spacy_pointparse.ml.modules.mixed_precision import has_bfloat16
 from spacy_pointparse.ml.torch_wrapper import TorchOps
 from spacy_pointparse.pipeline.pointing_parser import DEFAULT_MODEL
@@ -32,13 +34,15 @@ ATTENTION = {
     "key_width": 4,
     "feedforward_width": 12,
 }
+NO_ENCODERS = {"lower_encoder": None, "upper_encoder": None}
+ATTENTIVE = {"lower_encoder": None, "upper_encoder": ATTENTION}
 VARIANTS = {
     "default": {},
     "no_tags": {"tag_head": False},
     "no_left": {"left_width": 0},
-    "no_encoders": {"lower_encoder": None, "upper_encoder": None},
+    "no_encoders": {**NO_ENCODERS, "pointing": "biaffine"},
     "no_upper": {"upper_encoder": None},
-    "self_attention": {"lower_encoder": None, "upper_encoder": ATTENTION},
+    "self_attention": {**ATTENTIVE, "pointing": "biaffine"},
     "deep_upper_only": {"lower_encoder": None, "upper_encoder": (6, 8, 2)},
     "paper_heads": {"tag_head": False, "labels_from": "word", "pointing": "dot"},
     "biaffine": {"pointing": "biaffine"},
@@ -166,6 +170,42 @@ def test_default_model():
 def test_widths_that_do_not_fit(options, problem):
     with pytest.raises(ValueError, match=problem):
         build_tiny(**options)
+
+
+@pytest.mark.parametrize(
+    "options, name",
+    [
+        (NO_ENCODERS, "none"),
+        (ATTENTIVE, "self_attention"),
+        ({"lower_encoder": ATTENTION, "upper_encoder": None}, "self_attention"),
+    ],
+)
+def test_gaps_need_vectors_read_from_both_sides(options, name):
+    message = f'last encoder is: {name}. Set pointing = "biaffine"'
+    with pytest.raises(ValueError, match=re.escape(message)):
+        build_tiny(**options)
+    for pointing in ("biaffine", "dot", "query_key"):
+        assert build_tiny(**options, pointing=pointing)
+
+
+def test_gaps_take_what_an_encoder_above_reads_from_both_sides():
+    assert build_tiny(lower_encoder=ATTENTION, upper_encoder=(10, 8, 1))
+    other = build(make_encoder((6, 8, 1)))
+    other.attrs["two_directions"] = False
+    with pytest.raises(ValueError, match="last encoder is: bilstm"):
+        build_pointing_parser(build(DEFAULT_MODEL["tok2vec"]), other, width=6)
+    other.attrs["two_directions"] = True
+    assert build_pointing_parser(build(DEFAULT_MODEL["tok2vec"]), other, width=6)
+
+
+def test_model_loads_weights_that_were_saved_without_marks():
+    """Of an encoder, as pipelines saved by earlier versions are."""
+    model = make_tiny()
+    plain = copy.deepcopy(model)
+    for layer in plain.walk():
+        layer.attrs.pop("two_directions", None)
+    loaded = build_tiny().from_bytes(plain.to_bytes())
+    assert is_same(loaded.predict(make_batch())[:5], model.predict(make_batch())[:5])
 
 
 def test_torch_multiplies_the_matrices_of_every_layer():

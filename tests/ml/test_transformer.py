@@ -52,7 +52,7 @@ def make_nlp(bert, config):
         }
         parser = {**config["model"], "tok2vec": listener, "tag_head": tag_head}
         if not encoders:
-            parser.update(lower_encoder=None, upper_encoder=None)
+            parser.update(lower_encoder=None, upper_encoder=None, pointing="biaffine")
         nlp.add_pipe("pointing_parser", config={"model": parser})
         return nlp
 

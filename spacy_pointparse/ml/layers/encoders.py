@@ -9,6 +9,9 @@ from ..torch_wrapper import wrap_torch
 
 InT = Ragged
 OutT = Ragged
+# An attribute of encoders whose vectors are two halves, the first read from the left
+# and the second from the right.
+TWO_DIRECTIONS = "two_directions"
 
 
 def build_bilstm_encoder(
@@ -25,7 +28,9 @@ def build_bilstm_encoder(
     """
     if width % 2:
         raise ValueError(f"The width of a BiLSTM must be even, but is {width}.")
-    return _wrap("bilstm", BiLSTM(input_width, width, depth))
+    encoder = _wrap("bilstm", BiLSTM(input_width, width, depth))
+    encoder.attrs[TWO_DIRECTIONS] = True
+    return encoder
 
 
 def build_self_attentive_encoder(

@@ -6,11 +6,18 @@ from spacy.tokens import Doc
 from thinc.api import Model, Ragged
 from thinc.types import Floats2d
 
+from ..layers.encoders import TWO_DIRECTIONS
 from ..layers.label_heads import labeler
 from ..layers.pointing_heads import pointing_heads
 from ..layers.tagged_encoder import tagged_encoder
 from ..types import Batch, Scores
 from .network import assemble_parser
+
+_NO_HALVES = (
+    'pointing = "gaps" needs vectors of which one half is read from the left and the '
+    "other from the right, as a BiLSTM gives, but the last encoder is: {}. Set "
+    'pointing = "biaffine", or a BiLSTM as the upper_encoder.'
+)
 
 
 def build_pointing_parser(
@@ -43,8 +50,9 @@ def build_pointing_parser(
         encoder.
     pointing (str): "gaps" scores the gaps before and after a span, with separate
         weights for pointing back; it needs vectors of which one half is read from the
-        left and the other from the right, as BiLSTMs give. "biaffine" scores a span's
-        first and last words. The paper's "dot" and "query_key" are accepted for
+        left and the other from the right, so the last encoder must be a BiLSTM, or have
+        `attrs["two_directions"]` set to True. "biaffine" scores a span's first and last
+        words, and takes any vectors. The paper's "dot" and "query_key" are accepted for
         pipelines saved by version 0.1.
     pointing_width (int): Width of the general pointing head.
     singleton_width (int): Width of the singleton pointing head. All its targets are on
@@ -58,8 +66,12 @@ def build_pointing_parser(
     mixed_precision (bool): Compute encoders and heads in bfloat16, which is faster on
         CPUs that have it (not timed on GPUs); on others it changes nothing.
     RETURNS (Model[Batch, Scores]): The model.
-    RAISES (ValueError): If the widths of the encoders do not fit.
+    RAISES (ValueError): If the widths of the encoders do not fit, or if their vectors
+        do not fit the pointing.
     """
+    last = upper_encoder if upper_encoder is not None else lower_encoder
+    if pointing == "gaps" and not (last and last.attrs.get(TWO_DIRECTIONS)):
+        raise ValueError(_NO_HALVES.format("none" if last is None else last.name))
     encoder = tagged_encoder(lower_encoder, upper_encoder, width, tag_head)
     encoded_width = encoder.get_dim("nO")
     return assemble_parser(
