@@ -138,9 +138,8 @@ def test_another_function_replaces_its_section(merge):
 
 
 def test_null_drops_a_section(merge):
-    model = merge(f"{MODEL}upper_encoder = null")["components"]["pointing_parser"][
-        "model"
-    ]
+    changes = f'{MODEL}pointing = "biaffine"\nupper_encoder = null'
+    model = merge(changes)["components"]["pointing_parser"]["model"]
     assert model["upper_encoder"] is None
 
 
