@@ -18,6 +18,8 @@ _OPENER = re.compile(r"^\s*\(\s*([^\s()]*)")
 _WORD = re.compile(r"[^\s()]\s+[^\s()]|\)")  # matches lines that contain a word
 # Lines between trees that belong to none: <S ID=1> and starred headers.
 _MARKUP = re.compile(r"\s*</?\w[^()]*>")
+# Such markup around the trees of a line.
+_MARKED = re.compile(r"\s*(?:</?\w[^()<>]*>\s*)*(\(.*\))\s*(?:</?\w[^()<>]*>\s*)*")
 _HEADER = re.compile(r"\s*\*")
 _END: Line = (0, "")
 
@@ -132,7 +134,12 @@ class _Chunk:
 def _strip(line: str) -> str:
     if len(line) > MAX_SIZE:  # truncated by the reader, and rejected later
         return line
-    return line.lstrip("\ufeff").rstrip()
+    line = line.lstrip("\ufeff").rstrip()
+    if line[:1] != "<" and line[-1:] != ">":
+        return line
+    is_balanced = line.count("(") == line.count(")")
+    match = _MARKED.fullmatch(line) if is_balanced else None
+    return match[1] if match else line
 
 
 def _get_opener(text: str) -> str | None:

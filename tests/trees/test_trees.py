@@ -359,6 +359,8 @@ def test_trees_read_damaged_archive(tmp_path, suffix, module):
         (f"<S ID=1>\n(S\n  (NP (PRP We))\n</S>\n<S ID=2>\n{GOOD}\n</S>", 1, 1),
         (f"<S ID=1>\n{GOOD})\n</S>\n<S ID=2>\n{ALSO}\n</S>", 1, 1),
         ("(NP (-NONE-\n*T*-1))\n(NP (SYM\n<) (SYM >))", 2, 0),
+        (f"<S ID=1> {GOOD} </S>\n<S ID=2>{ALSO}</S>\n{ALSO} </P> </DOC>", 3, 0),
+        (f"( (IP (NN <b>)\n  (NN a) (SYM <x>))\n)\n{GOOD}", 2, 0),
         ("< a >\n#BOS 1", 0, 2),
     ],
 )
@@ -471,6 +473,30 @@ SAW = "(NP-SBJ (PRO He)) (VBD saw)"
 )
 def test_trees_clean_corpus_search(text):
     assert clean(text) == ["(TOP (IP (NP (PRO He)) (VBD saw) (. .)))"]
+
+
+def test_trees_clean_corpus_search_over_lines():
+    text = """\
+( (CODE <P_1>)
+  (ID 1150.X.SCI,.1))
+
+( (IP-MAT (CONJ og-og)
+\t  (NP-SBJ *con*)
+\t  (CP-THT-1 (C 0-2)
+\t\t    (IP-SUB (CODE {TEXT:a_b})
+\t\t\t    (NP-SBJ (PRO hann-hann))))
+\t  (. .-.))
+  (ID 1150.X.SCI,.2))
+
+((IP-MAT (NP-SBJ (PRO He))
+(VBD saw))
+(ID A,.3))
+"""
+    assert clean(text, lemmas=True) == [
+        None,
+        "(TOP (IP (CONJ og) (CP (IP (NP (PRO hann)))) (. .)))",
+        "(TOP (IP (NP (PRO He)) (VBD saw)))",
+    ]
 
 
 def test_trees_clean_corpus_search_without_words():
