@@ -5,11 +5,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from nltk.tree import Tree
 from spacy.scorer import PRFScore
 
 from ..trees.reader import parse_chunk, parse_trees, read_lines
-from ..trees.structure import EMPTY_TAG, flatten_tree
+from ..trees.structure import EMPTY_TAG, flatten_trees
 from .evalb import (
     FlatTree,
     SentenceCounts,
@@ -140,9 +139,9 @@ def _read_parses(path: str | Path) -> list[FlatTree]:
             f"({EMPTY_TAG} *)" if "(" in line and _is_failed(line) else line
             for line in lines
         ]
-        return [_flatten([tree]) for tree in parse_trees(lines, str(path))]
+        return [flatten_trees([tree]) for tree in parse_trees(lines, str(path))]
     return [
-        _flatten([] if _is_failed(line) else parse_chunk([(i, line)], str(path)))
+        flatten_trees([] if _is_failed(line) else parse_chunk([(i, line)], str(path)))
         for i, line in enumerate(lines, start=1)
     ]
 
@@ -153,9 +152,3 @@ def _is_balanced(line: str) -> bool:
 
 def _is_failed(line: str) -> bool:
     return _is_balanced(line) and _FAILED.fullmatch(line) is not None
-
-
-def _flatten(trees: Sequence[Tree]) -> FlatTree:
-    """Convert the trees of a sentence, with the brackets of their roots."""
-    words, tags, constituents = flatten_tree(Tree("", trees))
-    return words, tags, constituents[1:]

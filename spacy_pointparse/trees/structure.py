@@ -84,6 +84,19 @@ def flatten_tree(tree: Tree) -> tuple[list[str], list[str], list[Constituent]]:
     return words, tags, constituents
 
 
+def flatten_trees(
+    trees: Sequence[Tree],
+) -> tuple[list[str], list[str], list[Constituent]]:
+    """Convert the trees of one sentence to words, tags and constituents.
+
+    trees (Sequence[Tree]): The trees, in the order of their words.
+    RETURNS (Tuple[List[str], List[str], List[Constituent]]): As from `flatten_tree`,
+        but every root is a constituent.
+    """
+    words, tags, constituents = flatten_tree(Tree("", trees))
+    return words, tags, constituents[1:]
+
+
 def build_tree(
     words: Sequence[str], tags: Sequence[str], constituents: Sequence[Constituent]
 ) -> Tree:
