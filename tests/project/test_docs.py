@@ -438,11 +438,11 @@ def test_notebook_runs_from_top_to_bottom(path, tmp_path, monkeypatch):
     monkeypatch.setenv("OMP_NUM_THREADS", "1")
     notebook = nbformat.read(path, as_version=4)
     for cell in notebook.cells:
-        cell.source = cell.source.replace("STEPS = 300", "STEPS = 6")
+        cell.source = cell.source.replace("STEPS = 300", "STEPS = 60")
     place = {"metadata": {"path": str(path.parent)}}
     nbclient.NotebookClient(notebook, timeout=600, resources=place).execute()
     outputs = [out for cell in notebook.cells for out in cell.get("outputs", ())]
     shown = [out.get("data", {}).get("text/html", "") for out in outputs]
     assert any("<svg" in html for html in shown)
     printed = "".join(out.get("text", "") for out in outputs)
-    assert re.search(r"^\(\w+ \(", printed, re.MULTILINE)
+    assert "(NP" in printed
